@@ -351,7 +351,7 @@ static void continue_call(pid_t thread) {
   ptrace(to_end ? PTRACE_SYSCALL : PTRACE_CONT, thread, NULL, NULL);
 }
 
-void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context) {
+static void handle_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context) {
   int event = status >> 16;
   switch (event) {
     case PTRACE_EVENT_FORK:
@@ -373,6 +373,12 @@ void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler 
   }
   // A stop without an event is that of a signal.
   continue_thread(thread, event == 0 ? note_signal(thread, WSTOPSIG(status)) : 0);
+}
+
+void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context) {
+  if (hw_profile_is_on()) hw_profile_pause(thread);
+  handle_stop(thread, status, highest, handler, context);
+  if (hw_profile_is_on()) hw_profile_resume();
 }
 
 int hw_trace_end(pid_t thread) {

@@ -1,55 +1,167 @@
 #include "profiler.h"
 
-/// The first early moment is after so many stops of the profiler, and each further one after an eighth more: so one of the
-/// last few is between 4/9 and half of any number.
-///
-/// Stops are the measure of progress, and not time, since they do not depend on what else the machine does.
-#define FIRST_STOPS 32
-#define LATER(stops) ((stops) + (stops) / 8)
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
-/// Since the beginning of the steps: the stops so far, those until the next early moment, and those before the end.
-static int64_t stops, next = FIRST_STOPS, end = -1;
-/// When the early moments were; 0 for those that were not.
-static int64_t moments[HW_EARLY_MOMENTS];
+/// The first moment is after so many nanoseconds, and each further one after a twelfth more: so some of the last few are in
+/// the second half of any time, and in its last quarter.
+#define FIRST_MOMENT INT64_C(2000000)
+#define LATER(time) ((time) + (time) / 12)
+
+/// A moment at which it is kept what all processes hold.
+struct moment {
+  int is_kept;
+  /// From when until when nothing else was seen to happen, by `run_time`.
+  int64_t from, until;
+};
+
+static struct moment moments[HW_MOMENTS];
 static unsigned count;
 
+/// How long the target has run since the beginning of the steps, in nanoseconds.
+///
+/// Its stops do not count, nor does waiting for a CPU: where a program builds its data it stops so often that it takes many
+/// times as long as without the profiler, which would move the middle of a run into its start-up.
+static int64_t run_time;
+static int64_t next = FIRST_MOMENT;
+/// When the last stop ended; 0 before the first one.
+static int64_t resumed;
+/// Whether the steps have ended, other than by the program's exit; and when they or the program did, or -1.
+static int has_end;
+static int64_t end_time = -1;
+
+// MARK: - Time
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/// What a stop costs beside its handling, in nanoseconds: a low quantile of the times from one stop to the next, many of
+/// which follow each other at once. It rises by a third of what it falls by, and so comes to rest at a quarter.
+static int64_t stop_cost(int64_t gap) {
+  static const int64_t longest = 100000;
+  static int64_t cost = 10000;
+  cost += gap < cost ? -(cost / 64 * 3) : cost / 64;
+  if (cost > longest) cost = longest;
+  return cost;
+}
+
+/// How long a thread has waited for a CPU in all, in nanoseconds (proc_pid_schedstat, the second number); 0 if unknown.
+static int64_t waited(pid_t thread) {
+  char path[40], text[80];
+  long long wait = 0;
+  snprintf(path, sizeof path, "/proc/%d/schedstat", (int)thread);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  text[length > 0 ? length : 0] = '\0';
+  return sscanf(text, "%*d %lld", &wait) == 1 ? wait : 0;
+}
+
+/// How much of the time since the last stop was the target's own. A short time is mostly the cost of the stop: it counts as
+/// a microsecond, so that a program that stops all the time is followed by its stops.
+static int64_t own_time(int64_t gap, pid_t thread) {
+  static const int64_t least = 1000;
+  static pid_t last_thread;
+  static int64_t last_waited;
+  int64_t cost = stop_cost(gap);
+  if (gap <= 4 * cost) return least;
+  int64_t all = waited(thread) + waited(getpid()), own = gap - 2 * cost;
+  if (thread == last_thread) own -= all - last_waited;
+  last_thread = thread;
+  last_waited = all;
+  return own > least ? own : least;
+}
+
+// MARK: - Moments
+
+static void take_moment(int64_t from, int64_t until) {
+  unsigned at = count++ % HW_MOMENTS;
+  moments[at] = (struct moment){.is_kept = 1, .from = from, .until = until};
+  hw_take_moment(HW_MOMENT + (int)at);
+}
+
 void hw_profile_steps_begin(void) {
-  for (unsigned at = 0; at < HW_EARLY_MOMENTS; at++) {
-    hw_result_forget(HW_EARLY + (int)at);
-    moments[at] = 0;
+  for (int at = 0; at < HW_MOMENTS; at++) {
+    hw_result_forget(HW_MOMENT + at);
+    moments[at].is_kept = 0;
   }
-  stops = 0;
-  next = FIRST_STOPS;
+  run_time = 0;
+  next = FIRST_MOMENT;
 }
 
-static void take_early_moment(void) {
-  unsigned at = count++ % HW_EARLY_MOMENTS;
-  moments[at] = next;
-  hw_take_moment(HW_EARLY + (int)at);
-  next = LATER(next);
+void hw_profile_pause(pid_t thread) {
+  if (resumed == 0) return;
+  int64_t before = run_time;
+  run_time += own_time(now() - resumed, thread);
+  if (run_time < next || has_end) return;
+  // What the last stop has shown; this one is not handled yet.
+  take_moment(before, run_time);
+  next = LATER(run_time);
 }
 
-void hw_note_stop(void) {
-  // What the earlier stops have shown; this one is not handled yet.
-  if (stops >= next && end < 0) take_early_moment();
-  stops++;
+void hw_profile_resume(void) {
+  resumed = now();
+}
+
+static void take_end(void) {
+  hw_take_moment(HW_END);
+  end_time = run_time;
 }
 
 void hw_note_end(void) {
-  hw_take_moment(HW_END);
-  end = stops;
+  take_end();
+  has_end = 1;
 }
 
-int hw_has_end(void) {
-  return end >= 0;
+void hw_note_exit(void) {
+  if (!has_end) take_end();
 }
 
-/// The latest of the early moments in the first half of the steps: from then on, what only starts up no longer counts.
-int hw_early_moment(void) {
+// MARK: - Choosing
+
+/// The latest moment that began by a time; -1 for none.
+static int latest(int64_t time) {
   int found = -1;
-  for (int at = 0; at < HW_EARLY_MOMENTS; at++) {
-    int is_early = moments[at] > 0 && moments[at] <= end / 2;
-    if (is_early && (found < 0 || moments[at] > moments[found])) found = at;
+  for (int at = 0; at < HW_MOMENTS; at++) {
+    if (!moments[at].is_kept || moments[at].from > time) continue;
+    if (found < 0 || moments[at].from > moments[found].from) found = at;
   }
-  return found < 0 ? -1 : HW_EARLY + found;
+  return found < 0 ? -1 : HW_MOMENT + found;
+}
+
+static int64_t time_of(int moment) {
+  return moment == HW_END ? end_time : moments[moment - HW_MOMENT].from;
+}
+
+/// Of a program that ends by itself, the moment of the last quarter at which it held a middle amount: at its exit it has
+/// released what it held, and any other one may be that of a spike.
+static int moment_before_exit(void) {
+  int found[HW_MOMENTS + 1] = {HW_END}, number = end_time >= 0;
+  // Without an exit the program was killed.
+  if (end_time < 0) end_time = run_time;
+  for (int at = 0; at < HW_MOMENTS; at++) {
+    if (moments[at].is_kept && moments[at].until >= end_time / 4 * 3) found[number++] = HW_MOMENT + at;
+  }
+  for (int at = 1; at < number; at++) {
+    for (int to = at; to > 0 && hw_result_held(found[to]) < hw_result_held(found[to - 1]); to--) {
+      int larger = found[to - 1];
+      found[to - 1] = found[to];
+      found[to] = larger;
+    }
+  }
+  return found[number / 2];
+}
+
+struct hw_moments hw_chosen_moments(void) {
+  struct hw_moments chosen = {.end = has_end ? HW_END : moment_before_exit()};
+  int64_t end = time_of(chosen.end);
+  chosen.early = latest(end / 2);
+  chosen.middle = chosen.early < 0 ? -1 : latest((time_of(chosen.early) + end) / 2);
+  return chosen;
 }

@@ -221,7 +221,7 @@ void hw_profile_exit(pid_t pid) {
   struct hw_process *process = *slot_of(pid);
   if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
   hw_snapshot_if_larger(pid, process->memory);
-  if (pid == main_process && !hw_has_end()) hw_note_end();
+  if (pid == main_process) hw_note_exit();
   process->memory->is_ending = 1;
   keep(process);
 }
@@ -290,7 +290,6 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
   struct hw_process *process = *slot_of(pid);
   struct hw_memory *memory = process == NULL ? NULL : process->memory;
   siginfo_t signal;
-  hw_note_stop();
   if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0) return 0;
   if (signal.si_code == TRAP_PERF) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;

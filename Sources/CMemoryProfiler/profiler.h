@@ -231,22 +231,25 @@ void hw_read_command(pid_t process, char command[16]);
 
 // MARK: - Moments
 
-/// The moments at which it is told what processes hold: their peaks, the end of the steps, and some before it.
-enum { HW_PEAK, HW_END, HW_EARLY, HW_EARLY_MOMENTS = 8 };
+/// The moments at which it is kept what processes hold: their peaks, the end of the steps, and some before it.
+enum { HW_PEAK, HW_END, HW_MOMENT, HW_MOMENTS = 12 };
 
 /// Keeps what all processes hold now.
 void hw_take_moment(int moment);
 
-/// The profiler has stopped a process: keeps now and then what processes hold.
-void hw_note_stop(void);
-
 /// The end of the steps is now; a later one replaces it.
 void hw_note_end(void);
 
-int hw_has_end(void);
+/// The first program is about to exit.
+void hw_note_exit(void);
 
-/// One of the early moments, from which on growth counts; -1 for none.
-int hw_early_moment(void);
+/// The moments that count: the end of the steps, the middle before it, from which on growth counts, and one between the two;
+/// -1 for none.
+struct hw_moments {
+  int early, middle, end;
+};
+
+struct hw_moments hw_chosen_moments(void);
 
 // MARK: - Results
 
@@ -259,5 +262,8 @@ void hw_result_add(int moment, struct hw_memory *memory, struct hw_snapshot snap
 
 /// Forgets what was added at a moment.
 void hw_result_forget(int moment);
+
+/// What all processes held at a moment, in bytes, without the holes of their heaps: what is freed may stay resident.
+int64_t hw_result_held(int moment);
 
 #endif

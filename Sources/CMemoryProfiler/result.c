@@ -28,7 +28,7 @@ struct group {
 };
 
 /// More names than any target has, at all moments; further ones are not kept.
-#define MAX_GROUPS 640
+#define MAX_GROUPS 896
 
 static struct group groups[MAX_GROUPS];
 static int group_count;
@@ -114,6 +114,18 @@ void hw_result_forget(int moment) {
     clear(&groups[at]);
     groups[at].anonymous = 0;
   }
+}
+
+int64_t hw_result_held(int moment) {
+  int64_t held = 0;
+  for (int at = 0; at < group_count; at++) {
+    const struct group *group = &groups[at];
+    if (group->moment != moment) continue;
+    for (size_t member = 0; member < group->count; member++) {
+      held += group->members[member].snapshot.anonymous - group->members[member].snapshot.overhead;
+    }
+  }
+  return held;
 }
 
 // MARK: - Writing
@@ -251,10 +263,11 @@ static int write_groups(int descriptor) {
   int own = dup(descriptor);
   FILE *file = own < 0 ? NULL : fdopen(own, "w");
   if (file == NULL) return EBADF;
-  const int moments[] = {HW_PEAK, HW_END, hw_early_moment()};
-  const char *const names[] = {"peak", "end", "early"};
+  struct hw_moments chosen = hw_chosen_moments();
+  const int moments[] = {HW_PEAK, chosen.end, chosen.middle, chosen.early};
+  const char *const names[] = {"peak", "end", "middle", "early"};
   for (int at = 0; at < group_count; at++) {
-    for (int moment = 0; moment < 3 && groups[at].count > 0; moment++) {
+    for (int moment = 0; moment < 4 && groups[at].count > 0; moment++) {
       if (groups[at].moment == moments[moment]) write_group(file, &groups[at], names[moment]);
     }
   }

@@ -66,7 +66,7 @@ struct ExplainReportTests {
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),
-      .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)),
+      .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)), .ended(rise: .mebibytes(9)),
     ]
     try Golden.expect(findings.map { "\($0.text(of: .peak))\n" }.joined(), "explain-findings.txt")
   }

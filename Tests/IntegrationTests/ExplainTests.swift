@@ -49,6 +49,36 @@ struct ExplainTests {
     #expect(!FileManager.default.fileExists(atPath: project.url("baselines").path), "nothing is judged or stored")
   }
 
+  /// Fills a cache, then keeps 20 KiB in each of 100 turns, and releases the cache before it ends.
+  private static let ending = CompiledProgram(
+    "ending", flags: ["-O1"],
+    """
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    #define OWN __attribute__((noinline)) static
+    static void *cache[2000];
+    OWN void *block(size_t size) { return memset(malloc(size), 1, size); }
+    OWN void fill_cache(void) { for (int at = 0; at < 2000; at++) cache[at] = block(10000); }
+    OWN void serve(void) { for (int at = 0; at < 20; at++) __asm__("" :: "r"(block(1000))); }
+    int main(void) {
+      fill_cache();
+      for (int turn = 0; turn < 100; turn++) { serve(); usleep(5000); }
+      for (int at = 0; at < 2000; at++) free(cache[at]);
+      return 0;
+    }
+    """)
+
+  @Test("A program that ends by itself is explained as it was before it released its memory")
+  func ending() throws {
+    let project = try project(Self.ending.command)
+    let growth = try Highwater.run("explain", "--metric", "growth", in: project)
+    #expect(growth.text.contains("held by serve() ← main (ending)"), "\(growth.text)\(growth.errors)")
+    let steady = try Highwater.run("explain", "--metric", "steady_rss", in: project)
+    let held = #/fill_cache\(\) ← main \(ending\) +19\.\d MiB +held/#
+    #expect(steady.text.contains(held), "\(steady.text)\(steady.errors)")
+  }
+
   /// Holds blocks of 32 bytes, for each of which glibc gives 40.
   private static let smallBlocks = CompiledProgram(
     "small-blocks", flags: ["-O1"],

@@ -37,13 +37,17 @@ void hw_profile_exit(pid_t process);
 /// A process has ended.
 void hw_profile_end(pid_t process);
 
+/// A stop of a thread begins, before it is handled, and ends: the time between stops is the target's own.
+void hw_profile_pause(pid_t thread);
+void hw_profile_resume(void);
+
 /// A thread has received SIGTRAP; returns whether the profiler caused it, so that the program must not see it.
 int hw_profile_trap(pid_t thread, pid_t process);
 
 /// A thread is about to receive a signal, which may be the one that stops the target: then the steps have ended.
 void hw_profile_signal(pid_t thread, int number);
 
-/// The steps begin, by default with the target.
+/// The steps, or the iterations, begin; by default with the target.
 void hw_profile_steps_begin(void);
 
 /// A thread is about to make a system call of the filter; returns whether `hw_profile_call_end` must follow at its end.

@@ -24,6 +24,8 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case spread(largest: [FunctionChange])
   /// Most of the rise is memory without a holder.
   case other(part: MemoryPart, rise: Bytes)
+  /// Most of what grew did not go on growing.
+  case ended(rise: Bytes)
 
   package var culprit: Culprit? {
     if case .named(let culprit) = self { culprit } else { nil }
@@ -36,6 +38,9 @@ extension ProfileComparison {
 
   /// The most functions that are named if the rise is spread over many.
   private static let mostSpread = 3
+
+  /// The share of the growth that came in its second half if it went on, which would be half of it if it were steady.
+  private static let leastLater = 0.2
 
   /// The rise of the anonymous memory, without the profiler's own; nil if there is only one build.
   package var rise: Bytes? {
@@ -50,6 +55,13 @@ extension ProfileComparison {
     guard let before, let rise else { return nil }
     if let obstacle = obstacle(before) { return obstacle }
     guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else { return .noRise }
+    let finding = finding(of: largest, before: before, rise: rise)
+    return hasEnded(finding) ? .ended(rise: largest.rise) : finding
+  }
+
+  private func finding(
+    of largest: (part: MemoryPart, rise: Bytes), before: ProfileSummary, rise: Bytes
+  ) -> CulpritFinding {
     switch largest.part {
     case .live: return finding(.holds, before: before, partRise: largest.rise, rise: rise)
     case .touched: return finding(.firstTouched, before: before, partRise: largest.rise, rise: rise)
@@ -59,6 +71,24 @@ extension ProfileComparison {
       return largest.rise > least
         ? .other(part: largest.part, rise: largest.rise) : .belowNoise(largest: nil, least: least)
     }
+  }
+
+  /// Whether what a finding names is not growth, such as the start of a program whose steps begin before it is over.
+  private func hasEnded(_ finding: CulpritFinding) -> Bool {
+    guard let middle else { return false }
+    switch finding {
+    case .named(let culprit):
+      let function = middle.functions.first { $0.name == culprit.change.function }
+      let held = function.map { culprit.change.evidence.estimate($0).median } ?? 0
+      return !isLater(culprit.change.now.count - held, of: culprit.change.change)
+    case .other(let part, let rise):
+      return !isLater((now.parts[part]?.median ?? 0) - (middle.parts[part]?.median ?? 0), of: rise)
+    default: return false
+    }
+  }
+
+  private func isLater(_ amount: Int64, of change: Bytes) -> Bool {
+    Double(amount) >= Self.leastLater * Double(change.count)
   }
 
   private func obstacle(_ before: ProfileSummary) -> CulpritFinding? {

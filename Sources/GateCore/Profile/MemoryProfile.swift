@@ -17,10 +17,13 @@ package struct MemoryProfile: Sendable, Equatable {
   package enum Moment: String, Sendable, CaseIterable, Codable {
     /// When they held most.
     case peak
-    /// The end of the steps, or of a program that ends by itself its exit.
+    /// The end of the steps. Of a program that ends by itself, when it held a middle amount in the last quarter of its
+    /// run: at its exit it has released memory.
     case end
-    /// Just before half of the profiler's stops from the beginning of the steps to their end.
+    /// Halfway from the beginning of the steps to ``end``, by the time in which the profiler had not stopped the program.
     case early
+    /// Halfway from ``early`` to ``end``.
+    case middle
   }
 
   /// Why memory has no call stack.

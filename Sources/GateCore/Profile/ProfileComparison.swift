@@ -14,6 +14,8 @@ package struct ProfileComparison: Sendable, Equatable {
   package let now: ProfileSummary
   package let calls: [Call]
   package var explained = ExplainedRise.peak
+  /// What the build held halfway from ``before`` to ``now``, of growth; nil if that is unknown.
+  package var middle: ProfileSummary?
 
   package init(before: ProfileSummary? = nil, now: ProfileSummary) {
     (self.before, self.now) = (before, now)

@@ -82,6 +82,7 @@ package struct ProfiledBuild: Sendable, Equatable {
     guard let pair = choice(from: pairs(with: rise == .growth ? self : before, of: rise)) else { return nil }
     var comparison = ProfileComparison(before: pair.before, now: pair.now)
     comparison.explained = rise
+    if rise == .growth { comparison.middle = processes(at: .middle).first { $0.process == pair.now.process } }
     return comparison
   }
 

@@ -19,7 +19,7 @@ package enum ProfileFile {
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
   package static func encode(_ build: ProfiledBuild) -> [UInt8] {
     // Growth is that of one build.
-    let processes = build.processes.filter { $0.moment != .early }.prefix(mostProcesses)
+    let processes = build.processes.filter { [.peak, .end].contains($0.moment) }.prefix(mostProcesses)
     var leasts = processes.map { process in
       let bytes = (largest - 4096) / processes.count
       return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))

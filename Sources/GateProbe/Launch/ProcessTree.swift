@@ -276,7 +276,7 @@ extension ProcessTree {
     return state.withLock { $0.survivors }
   }
 
-  /// Tells the profiler that the steps begin: what grows from then on is not start-up.
+  /// Tells the profiler that the steps or the iterations begin: what grows from then on is not start-up.
   func profileSteps() { LinuxCalls.requestStepProfile(handle) }
 
   /// Makes the supervisor of an empty tree remove its cgroup and exit; call it after reading the counters.

@@ -15,20 +15,28 @@ final class MarkList: Sendable {
     var targetPhase: Int?
     var reader = MarkerReader()
     var dropped = 0
+    var hasIterations = false
   }
 
   private let state = Mutex(State())
   private let level: @Sendable (Sampler.MarkReading) -> Sampler.Level
+  private let firstIteration: @Sendable () -> Void
 
-  /// - Parameter level: reads memory for a mark.
-  init(level: @escaping @Sendable (Sampler.MarkReading) -> Sampler.Level) {
-    self.level = level
+  /// - Parameters:
+  ///   - level: reads memory for a mark.
+  ///   - firstIteration: is called once, when the first iteration is marked.
+  init(
+    level: @escaping @Sendable (Sampler.MarkReading) -> Sampler.Level,
+    firstIteration: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.level, self.firstIteration) = (level, firstIteration)
   }
 
   /// Records a mark of a step.
   func add(_ event: Mark.Event) {
     let level = level(event.reading)
     state.withLock { _ = Self.append(event, level, isLate: false, to: &$0) }
+    if event == .iteration { noteIteration() }
   }
 
   /// Parses and records the marks that the target wrote.
@@ -59,6 +67,15 @@ final class MarkList: Sendable {
         if event.reading == .peak { state.targetPhase = place }
       }
     }
+    if lastIteration != nil { noteIteration() }
+  }
+
+  private func noteIteration() {
+    let isFirst = state.withLock { state in
+      defer { state.hasIterations = true }
+      return !state.hasIterations
+    }
+    if isFirst { firstIteration() }
   }
 
   /// Returns the recorded marks; call it once, after the last one.

@@ -235,9 +235,12 @@ extension Repetition {
       processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
     )
     sampler.start()
+    let isProfiled = instruments.profiler != nil
     let list = MarkList { [instances = instruments.instances] reading in
       if reading != .tree { instances?.read() }
       return sampler.level(reading: reading)
+    } firstIteration: {
+      if isProfiled { processTree.profileSteps() }
     }
     let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })

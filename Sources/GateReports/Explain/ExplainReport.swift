@@ -46,7 +46,12 @@ struct ExplainBlock {
         ? "process: \(name), peak \(Format.amount(now.peak)) (VmHWM)"
         : "processes: \(name), \(now.processes) processes when they held most together; pages that they share count once",
       "method: \(now.method.text(repetitions: now.repetitions, samplingInterval: now.samplingInterval))",
-    ] + otherMemory + limits.texts + [now.unnamedRuntime?.unnamedText].compactMap(\.self)
+    ] + otherMemory + limits.texts + [unnamedRuntime?.unnamedText].compactMap(\.self)
+  }
+
+  /// The runtime whose functions would be in the report if they had names; they would not explain a collected heap.
+  private var unnamedRuntime: CollectedRuntime? {
+    if case .other(.collectedHeap, _) = comparison.finding { nil } else { comparison.now.unnamedRuntime }
   }
 
   /// The memory that has no call stacks.

@@ -75,6 +75,9 @@ extension CulpritFinding {
       "no function is named: the rise is spread over several, the largest are "
         + largest.map(\.text).joined(separator: "; ")
     case .other(let part, let rise): "\(Format.difference(Double(rise.count))) \(part.riseText)"
+    case .ended(let rise):
+      "no function is named: most of the growth, \(Format.difference(Double(rise.count))), did not go on; the steps may "
+        + "begin before the start of the program is over"
     }
   }
 }

@@ -77,7 +77,7 @@ struct ProfiledRuns {
       repetition.profile(of: comparison.before?.process, at: rise.earlierMoment)
     }
     var detailed = ProfileComparison(repetitions: now, before: earlier) ?? comparison
-    detailed.explained = rise
+    (detailed.explained, detailed.middle) = (rise, comparison.middle)
     return detailed
   }
 

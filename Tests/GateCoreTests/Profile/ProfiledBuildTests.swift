@@ -76,6 +76,12 @@ struct ProfiledBuildTests {
       #expect(now.comparison(with: before, of: rise)?.rise == .mebibytes(mebibytes))
     }
     #expect(try build([.peak: 1]).comparison(with: before, of: .growth) == nil)
+    func growth(middle: Int64) throws -> CulpritFinding? {
+      try build([.early: 10, .middle: middle, .end: 30]).comparison(with: nil, of: .growth)?.finding
+    }
+    // 4 of 20 MiB are the least that is growth in its second half.
+    #expect(try growth(middle: 26)?.culprit != nil)
+    #expect(try growth(middle: 27) == .ended(rise: .mebibytes(20)))
     #expect(ExplainedRise(of: [.growth]) == .growth && ExplainedRise(of: [.steadyRSS, .growth]) == .steady)
     #expect(ExplainedRise(of: [.steadyRSS, .peakRSS]) == .peak)
     #expect(ExplainedRise(of: [.value("items"), .faultRate]) == nil)

@@ -1,6 +1,7 @@
 import Foundation
 import GateCore
 import Glibc
+import Synchronization
 import Testing
 
 @testable import GateProbe
@@ -92,6 +93,20 @@ struct MarkTests {
     #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])
     #expect(marks.map { $0.resident != nil } == [false, false, true, true, true])
     #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
+  }
+
+  @Test("The first iteration is told once, whether a step or the target marks it")
+  func firstIteration() {
+    for marksItself in [true, false] {
+      let count = Mutex(0)
+      let list = MarkList(
+        level: { _ in Sampler.Level(time: .seconds(1)) }, firstIteration: { count.withLock { $0 += 1 } })
+      list.read(Array("mark a\n".utf8)[...])
+      #expect(count.withLock(\.self) == 0)
+      if marksItself { list.read(Array("iteration\niteration\n".utf8)[...]) }
+      list.add(.iteration)
+      #expect(count.withLock(\.self) == 1)
+    }
   }
 
   @Test("A phase is late if its writer no longer waits, also if that is read after it")
