@@ -442,7 +442,8 @@ struct NameTests {
   func environmentName() {
     #expect(Given.environment().name == "linux-x86_64-2cpu-sampled")
     #expect(Given.environment { $0.aslr = "on" }.name == "linux-x86_64-2cpu-sampled-aslr")
-    #expect(Given.environment { $0.memoryLimit = .mebibytes(1) }.name == "linux-x86_64-2cpu-sampled-limit1048576")
+    #expect(Given.environment { $0.memoryLimit = .mebibytes(1) }.name == "linux-x86_64-2cpu-sampled-limit1MiB")
+    #expect(Given.environment { $0.pageSize = 16384 }.name == "linux-x86_64-2cpu-sampled-page16KiB")
     #expect(Given.fingerprint.derivedName(ignoring: [.cpus]) == "linux-x86_64-sampled")
     for method in [MeasurementMethod.traced, .tracedInCgroup] {
       #expect(Given.environment { $0.measurement = method.rawValue }.name == "linux-x86_64-2cpu")

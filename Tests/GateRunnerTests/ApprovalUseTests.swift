@@ -293,6 +293,8 @@ struct ApprovalUseTests {
     let approval = try project.approve()
     #expect(approval.code == .pass && !approval.text.contains("unchanged"), "\(approval.output)")
     #expect(try !project.check().text.contains(note))
+    let compared = try project.check { $0.against = .command("BUILD=main") }.text
+    #expect(compared.contains("other build") && !compared.contains(note), "\(compared)")
   }
 
   @Test("A result that passes leaves the baseline as it is, unless forced")

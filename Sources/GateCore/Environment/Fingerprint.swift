@@ -102,12 +102,12 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package func text(of field: Field) -> String {
     switch field {
     case .architecture: architecture
-    case .pageSize: "\(pageSize)"
+    case .pageSize: Bytes(Int64(pageSize)).spelled
     case .cpus: "\(cpus)"
     case .aslr: aslr
     case .thp: thp
     case .measurement: measurement
-    case .memoryLimit: memoryLimit.map { "\($0.count)" } ?? ""
+    case .memoryLimit: memoryLimit?.spelled ?? ""
     case .kernel: kernel
     case .libc: libc
     case .allocator: allocator
@@ -133,8 +133,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     if isSampled, !ignored.contains(.measurement) { parts.append(MeasurementMethod.sampled.rawValue) }
     if aslr != "off", !ignored.contains(.aslr) { parts.append("aslr") }
     if thp != "madvise", !ignored.contains(.thp) { parts.append("thp_\(thp)") }
-    if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(pageSize)") }
-    if let memoryLimit, !ignored.contains(.memoryLimit) { parts.append("limit\(memoryLimit.count)") }
+    if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(text(of: .pageSize))") }
+    if let memoryLimit, !ignored.contains(.memoryLimit) { parts.append("limit\(memoryLimit.spelled)") }
     return FileName.component(for: parts.joined(separator: "-"))
   }
 }

@@ -54,7 +54,10 @@ extension ScenarioResult {
     // Half an improvement may hide a rise.
     if summary.verdict == .improved, notes.contains(where: \.isOnUnjudgedMetric) { summary.verdict = .pass }
     notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
-    notes += [baseline.flatMap(noteOnScenario), baseline.flatMap(noteOnProgram)].compactMap(\.self)
+    // Another build differs on purpose.
+    if comparedBuild == nil {
+      notes += [baseline.flatMap(noteOnScenario), baseline.flatMap(noteOnProgram)].compactMap(\.self)
+    }
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
       // If values changed, the environment is the first thing to check.

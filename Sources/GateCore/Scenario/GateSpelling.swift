@@ -50,12 +50,3 @@ extension Duration {
     return "\(Int64(Double(nanoseconds) / unit.nanoseconds))\(unit.name)"
   }
 }
-
-extension Bytes {
-  /// In the largest binary unit that gives a whole number.
-  fileprivate var spelled: String {
-    let binary = Bytes.units.filter { $0.size & ($0.size - 1) == 0 }
-    let unit = binary.last { count % $0.size == 0 } ?? ("B", 1)
-    return self == .zero ? "0B" : "\(count / unit.size)\(unit.name)"
-  }
-}

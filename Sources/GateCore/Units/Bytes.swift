@@ -55,6 +55,15 @@ extension Bytes {
 }
 
 extension Bytes {
+  /// The exact amount as written in a project file, in the largest binary unit that gives a whole number: `64MiB`.
+  package var spelled: String {
+    let binary = Bytes.units.filter { $0.size & ($0.size - 1) == 0 }
+    let unit = binary.last { count % $0.size == 0 } ?? ("B", 1)
+    return self == .zero ? "0B" : "\(count / unit.size)\(unit.name)"
+  }
+}
+
+extension Bytes {
   /// The nearest whole number of bytes, limited to ``largest`` in both directions; zero for NaN.
   package init(clampedFrom value: Double) {
     let limit = Double(Bytes.largest.count)
