@@ -68,9 +68,9 @@ struct BaselineUseTests {
     "A baseline with other hard fields is not compared, and the differing field is named",
     arguments: [
       ("cpus", 64 as any Sendable, "cpus 64 → 2"), ("architecture", "s390x", "architecture s390x → x86_64"),
-      ("pageSize", 65536, "pageSize 65536 → 4096"), ("aslr", "on", "aslr on → off"),
+      ("pageSize", 65536, "pageSize 64KiB → 4KiB"), ("aslr", "on", "aslr on → off"),
       ("measurement", "guessed", "measurement guessed → traced"),
-      ("memoryLimit", 1_048_576, "memoryLimit 1048576 → none"),
+      ("memoryLimit", 1_048_576, "memoryLimit 1MiB → none"),
     ])
   func hardField(field: String, value: any Sendable, expected: String) throws {
     let project = try UseCaseProject(holding: 8)
