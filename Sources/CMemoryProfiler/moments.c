@@ -64,9 +64,9 @@ static int64_t waited(pid_t thread) {
 }
 
 /// How much of the time since the last stop was the target's own. A short time is mostly the cost of the stop: it counts as
-/// a microsecond, so that a program that stops all the time is followed by its stops.
+/// some of that, so that a program that stops all the time is followed by its stops, whatever else the machine does.
 static int64_t own_time(int64_t gap, pid_t thread) {
-  static const int64_t least = 1000;
+  static const int64_t least = 10000;
   static pid_t last_thread;
   static int64_t last_waited;
   int64_t cost = stop_cost(gap);
