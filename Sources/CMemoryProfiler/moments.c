@@ -63,19 +63,17 @@ static int64_t waited(pid_t thread) {
   return sscanf(text, "%*d %lld", &wait) == 1 ? wait : 0;
 }
 
-/// How much of the time since the last stop was the target's own. A short time is mostly the cost of the stop: it counts as
-/// some of that, so that a program that stops all the time is followed by its stops, whatever else the machine does.
+/// How much of the time since the last stop was the target's own; a short time is mostly the cost of the stop.
 static int64_t own_time(int64_t gap, pid_t thread) {
-  static const int64_t least = 10000;
   static pid_t last_thread;
   static int64_t last_waited;
   int64_t cost = stop_cost(gap);
-  if (gap <= 4 * cost) return least;
+  if (gap <= 4 * cost) return 0;
   int64_t all = waited(thread) + waited(getpid()), own = gap - 2 * cost;
   if (thread == last_thread) own -= all - last_waited;
   last_thread = thread;
   last_waited = all;
-  return own > least ? own : least;
+  return own > 0 ? own : 0;
 }
 
 // MARK: - Moments
@@ -103,6 +101,12 @@ void hw_profile_pause(pid_t thread) {
   // What the last stop has shown; this one is not handled yet.
   take_moment(before, run_time);
   next = LATER(run_time);
+}
+
+/// Adds some of what a stop costs, so that a program that allocates all the time is followed by its allocations, whatever
+/// else the machine does; what it releases before it ends does not count.
+void hw_note_allocation(void) {
+  run_time += 10000;
 }
 
 void hw_profile_resume(void) {

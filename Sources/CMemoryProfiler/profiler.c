@@ -277,6 +277,7 @@ static int note_breakpoint(struct hw_process *process, pid_t thread) {
   memory->has_blocks = 1;
   hw_blocks_remove(&memory->blocks, values[3]);
   if (values[1] == 0) return 1;
+  hw_note_allocation();
   struct hw_block block = {.address = values[1], .size = values[2], .stack = hw_process_stack(process, thread)};
   hw_blocks_add(&memory->blocks, block, memory->pages.time);
   if (values[2] >= HW_LARGE_BLOCK) return 1;
@@ -294,6 +295,7 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
   if (signal.si_code == TRAP_PERF) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
     if (memory == NULL) return 1;
+    hw_note_allocation();
     hw_pages_set(&memory->pages, address, hw_process_stack(process, thread));
     hw_blocks_note_pages(&memory->blocks, memory->pages.time);
     return 1;

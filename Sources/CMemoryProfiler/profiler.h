@@ -237,6 +237,9 @@ enum { HW_PEAK, HW_END, HW_MOMENT, HW_MOMENTS = 12 };
 /// Keeps what all processes hold now.
 void hw_take_moment(int moment);
 
+/// The target has touched a page or allocated a block.
+void hw_note_allocation(void);
+
 /// The end of the steps is now; a later one replaces it.
 void hw_note_end(void);
 
