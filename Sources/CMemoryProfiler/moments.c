@@ -22,7 +22,7 @@ static unsigned count;
 
 /// How long the target has run since the beginning of the steps, in nanoseconds.
 ///
-/// Its stops do not count, nor does waiting for a CPU: where a program builds its data it stops so often that it takes many
+/// Its stops count little, and waiting for a CPU does not: where a program builds its data it stops so often that it takes many
 /// times as long as without the profiler, which would move the middle of a run into its start-up.
 static int64_t run_time;
 static int64_t next = FIRST_MOMENT;

@@ -20,7 +20,8 @@ package struct MemoryProfile: Sendable, Equatable {
     /// The end of the steps. Of a program that ends by itself, when it held a middle amount in the last quarter of its
     /// run: at its exit it has released memory.
     case end
-    /// Halfway from the beginning of the steps to ``end``, by the time in which the profiler had not stopped the program.
+    /// Halfway from the beginning of the steps or iterations to ``end``, by the time in which the program ran, without the
+    /// profiler's stops, and its allocations.
     case early
     /// Halfway from ``early`` to ``end``.
     case middle
