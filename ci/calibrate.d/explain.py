@@ -3,7 +3,7 @@
     explain.py [RUNS [VARIANT…]]
 
 Each variant of a server is explained RUNS times beside the original, and the original five times as often beside a copy
-of itself.
+of itself. Of variants whose names begin with `growth`, what one build adds during its run is explained.
 """
 import collections
 import json
@@ -19,6 +19,7 @@ binary = os.environ["HIGHWATER_BINARY"]
 temporary = tempfile.TemporaryDirectory(prefix="highwater-explain-")
 folder = pathlib.Path(temporary.name)
 UNCHANGED = "unchanged"
+GROWTH = "growth: "
 # The macros of the server, and the function that holds what they add.
 VARIANTS = {
     "leak of 32 B": ("-DLEAK=32", "remember"),
@@ -28,8 +29,10 @@ VARIANTS = {
     "block of 1 MiB": ("-DBLOCK=1048576", "load_table"),
     "spike of 30 MiB": ("-DSPIKE=280000", "small_spike"),
     UNCHANGED: ("", None),
+    GROWTH + "leak of 100 B": ("-DLEAK=100", "remember"),
+    GROWTH + "cache twice as large": ("-DKEYS=2000", None),
 }
-SENTENCE = re.compile(r"server: \+[0-9.]+ [KM]iB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the rise")
+SENTENCE = re.compile(r"server: \+[0-9.]+ [KM]iB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the (?:rise|growth)")
 
 
 def compile(name, *flags):
@@ -39,11 +42,11 @@ def compile(name, *flags):
     return program
 
 
-def explain(before, now, holder):
+def explain(options, now, holder):
     """The function that the report names and its share in percent, or nothing; prints a report that is not right."""
     scenario = {"name": "server", "target": {"command": [str(now)]}}
     (folder / "highwater.yml").write_text(json.dumps({"version": 1, "history": "off", "scenarios": [scenario]}))
-    run = subprocess.run([binary, "explain", "--against", str(before)], cwd=folder, capture_output=True, text=True)
+    run = subprocess.run([binary, "explain", *options], cwd=folder, capture_output=True, text=True)
     if run.returncode:
         raise SystemExit(run.stdout + run.stderr)
     found = SENTENCE.search(" ".join(run.stdout.split()))
@@ -61,7 +64,8 @@ def main():
     for name in sys.argv[2:] or VARIANTS:
         flags, holder = VARIANTS[name]
         changed = compile(name.replace(" ", "-"), *flags.split())
-        answers = [explain(original, changed, holder) for _ in range(runs * 5 if name == UNCHANGED else runs)]
+        options = ["--metric", "growth"] if name.startswith(GROWTH) else ["--against", str(original)]
+        answers = [explain(options, changed, holder) for _ in range(runs * 5 if name == UNCHANGED else runs)]
         named = collections.Counter(function for function, _ in answers)
         silent = named.pop(None, 0)
         right = named.pop(holder, 0)
