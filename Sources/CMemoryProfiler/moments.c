@@ -1,6 +1,5 @@
 #include "profiler.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,14 +51,9 @@ static int64_t stop_cost(int64_t gap) {
 
 /// How long a thread has waited for a CPU in all, in nanoseconds (proc_pid_schedstat, the second number); 0 if unknown.
 static int64_t waited(pid_t thread) {
-  char path[40], text[80];
+  char text[80];
   long long wait = 0;
-  snprintf(path, sizeof path, "/proc/%d/schedstat", (int)thread);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  text[length > 0 ? length : 0] = '\0';
+  hw_read_text(thread, "schedstat", text, sizeof text);
   return sscanf(text, "%*d %lld", &wait) == 1 ? wait : 0;
 }
 

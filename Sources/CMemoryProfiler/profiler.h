@@ -226,6 +226,9 @@ void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
 /// What a process holds now, at a moment that may not be its peak.
 struct hw_snapshot hw_snapshot_now(pid_t process, struct hw_memory *memory);
 
+/// Reads a file of a process under /proc, at most `size - 1` bytes of it; empty if it cannot be read.
+void hw_read_text(pid_t process, const char *name, char *text, size_t size);
+
 /// Reads the name of a process; empty if there is none.
 void hw_read_command(pid_t process, char command[16]);
 

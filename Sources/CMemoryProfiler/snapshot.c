@@ -70,11 +70,15 @@ static int open_file(pid_t process, const char *name) {
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-void hw_read_command(pid_t process, char command[16]) {
-  int file = open_file(process, "comm");
-  ssize_t length = file < 0 ? 0 : read(file, command, 15);
+void hw_read_text(pid_t process, const char *name, char *text, size_t size) {
+  int file = open_file(process, name);
+  ssize_t length = file < 0 ? 0 : read(file, text, size - 1);
   if (file >= 0) close(file);
-  command[length > 0 ? length : 0] = '\0';
+  text[length > 0 ? length : 0] = '\0';
+}
+
+void hw_read_command(pid_t process, char command[16]) {
+  hw_read_text(process, "comm", command, 16);
   command[strcspn(command, "\n")] = '\0';
 }
 
@@ -96,11 +100,7 @@ static int64_t number_of(const char *status, const char *key) {
 
 static void read_sizes(pid_t process, struct hw_snapshot *snapshot) {
   char text[4096];
-  int file = open_file(process, "status");
-  if (file < 0) return;
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  text[length > 0 ? length : 0] = '\0';
+  hw_read_text(process, "status", text, sizeof text);
   snapshot->peak = number_of(text, "\nVmHWM:");
   snapshot->files = number_of(text, "\nRssFile:");
   snapshot->shared = number_of(text, "\nRssShmem:");
@@ -110,11 +110,7 @@ static void read_sizes(pid_t process, struct hw_snapshot *snapshot) {
 static int64_t resident_size(pid_t process) {
   char text[128];
   long resident = 0;
-  int file = open_file(process, "statm");
-  if (file < 0) return 0;
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  text[length > 0 ? length : 0] = '\0';
+  hw_read_text(process, "statm", text, sizeof text);
   return sscanf(text, "%*d %ld", &resident) == 1 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
