@@ -17,6 +17,46 @@ package enum FunctionRole: Sendable, Hashable {
   package var isNamed: Bool { self == .own || self == .entry }
 }
 
+/// Names of Rust's functions.
+private enum RustName {
+  private static let library: Set<Substring> = ["core", "alloc", "std", "hashbrown"]
+
+  /// Whether it is a function of Rust's library: `core::ptr::write`, `<str>::repeat`, `<u64 as core::fmt::Display>::fmt`,
+  /// but neither `<server::Key as core::fmt::Display>::fmt` nor `<u64 as server::Store>::keep`.
+  static func isOfLibrary(_ name: String) -> Bool {
+    guard name.hasPrefix("<") else { return name.contains("::") && isInLibrary(name[...]) }
+    // A method belongs to the crate of its type or to that of its trait.
+    return typeAndTrait(of: name.dropFirst()).allSatisfy(isInLibrary)
+  }
+
+  /// What `<Type as Trait>::method` and `<Type>::method` have between their brackets.
+  private static func typeAndTrait(of name: Substring) -> [Substring] {
+    var (depth, parts, start) = (0, [] as [Substring], name.startIndex)
+    for index in name.indices {
+      switch name[index] {
+      case "<", "(", "[": depth += 1
+      case ">" where name[..<index].last == "-": continue  // an arrow
+      case ">" where depth == 0: return parts + [name[start..<index]]
+      case ">", ")", "]": depth -= 1
+      case " " where depth == 0 && name[index...].hasPrefix(" as "):
+        parts.append(name[start..<index])
+        start = name.index(index, offsetBy: 4)
+      default: break
+      }
+    }
+    return parts + [name[start...]]
+  }
+
+  /// Types without a path, such as `u64`, `[T]` and tuples, are the language's own.
+  private static func isInLibrary(_ path: Substring) -> Bool {
+    var path = path
+    while let word = ["&", "mut ", "dyn "].first(where: path.hasPrefix) { path = path.dropFirst(word.count) }
+    if path.hasPrefix("<") { return isOfLibrary(String(path)) }
+    let crate = path.prefix { $0 != ":" && $0 != "<" && $0 != "[" && $0 != "(" && $0 != "*" }
+    return !path.dropFirst(crate.count).hasPrefix("::") || library.contains(crate)
+  }
+}
+
 /// The roles of the functions of one program.
 ///
 /// Rust's and C++'s names are alike: `core::` is only Rust's library if the program has Rust's runtime.
@@ -33,7 +73,7 @@ struct RoleTable {
   func role(of name: FunctionName) -> FunctionRole {
     if name.name.isEmpty && name.module.isEmpty { return .unknown }
     if let rule = Self.rules.first(where: { $0.matches(name) }) { return rule.role }
-    return isRust && Self.rust.matches(name) ? Self.rust.role : .own
+    return isRust && RustName.isOfLibrary(QualifiedName.of(name.name)) ? .runtime(nil) : .own
   }
 }
 
@@ -95,12 +135,6 @@ extension RoleTable {
     "std::rt::*", "std::sys::*", "__rust_*", "rust_begin_unwind", "rust_eh_personality",
   ]
 
-  private static let rust = Rule(
-    role: .runtime(nil),
-    names: [
-      "core::*", "alloc::*", "<core::*", "<alloc::*", "<&dyn core::*", "<dyn core::*", "hashbrown::*", "<hashbrown::*",
-    ])
-
   /// The first that matches counts.
   private static let rules = [
     Rule(
@@ -161,7 +195,7 @@ extension RoleTable {
       role: .runtime(nil),
       modules: ["libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"],
       names: [
-        "std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__rust_*", "rust_begin_unwind",
+        "std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__rust_*", "rust_begin_unwind",
         "execute_native_thread_routine",
       ]),
     Rule(

@@ -390,12 +390,22 @@ struct MemoryProfileTests {
     #expect(RoleTable([name]).role(of: name) == role)
   }
 
-  @Test("Rust's library is known by Rust's runtime")
-  func rustLibrary() {
-    let names = ["std::rt::lang_start", "core::ops::call_once", "<&dyn core::Fn<(), Output = i32>>::call"].map {
-      FunctionName(module: "server", name: $0)
-    }
+  @Test(
+    "Rust's library is known by Rust's runtime, and has the methods of its types and of its traits",
+    arguments: [
+      ("core::ops::call_once", true), ("<&dyn core::Fn<(), Output = i32>>::call", true), ("<str>::repeat", true),
+      ("<u64 as core::fmt::Display>::fmt", true), ("<[server::Key]>::to_vec", true),
+      ("<T as core::Into<U>>::into", true),
+      ("<&mut alloc::String as core::fmt::Write::write_fmt::SpecWriteFmt>::spec_write_fmt", true),
+      ("<fn(u8) -> u64 as core::ops::FnOnce>::call_once", true), ("<alloc::Vec<server::Key>>::push", true),
+      ("<<alloc::Vec<u8> as core::Deref>::Target as core::Debug>::fmt", true),
+      ("server::keep", false), ("keep", false), ("<server::Key as core::fmt::Display>::fmt", false),
+      ("<&server::Key as core::fmt::Display>::fmt", false), ("<u64 as server::Store>::keep", false),
+      ("<alloc::Vec<u8> as server::Store>::keep", false), ("<dyn server::Store>::keep", false),
+    ])
+  func rustLibrary(name: String, isOfLibrary: Bool) {
+    let names = ["std::rt::lang_start", name].map { FunctionName(module: "server", name: $0) }
     let roles = RoleTable(names)
-    #expect(names.map(roles.role) == [.runtime(nil), .runtime(nil), .runtime(nil)])
+    #expect(names.map(roles.role) == [.runtime(nil), isOfLibrary ? .runtime(nil) : .own])
   }
 }

@@ -159,7 +159,7 @@ struct ContractExampleTests {
       return Int(state >> 33) % bound
     }
     let alphabet = Array("\n\t :-{}[],&*#?|>!%@`\"'\\$0aé\u{0}~<".utf8)
-    for _ in 0..<1000 {
+    for _ in 0..<300 {
       var changed = bytes
       changed[next(bytes.count)] = alphabet[next(alphabet.count)]
       try folder.write("highwater.yml", bytes: changed)

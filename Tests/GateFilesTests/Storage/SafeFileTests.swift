@@ -176,7 +176,8 @@ struct SafeFileTests {
   @Test("A process killed while it writes leaves the old or the new file, intact", .timeLimit(.minutes(60)))
   func killed() async throws {
     let path = file("b.json")
-    try SafeFile.write([UInt8](repeating: 1, count: 4 << 20), to: path)
+    let contents = [1, 2].map { [UInt8](repeating: $0, count: 4 << 20) }
+    try SafeFile.write(contents[0], to: path)
     for microseconds in stride(from: 500 as UInt32, to: 40_000, by: 2700) {
       await #expect(processExitsWith: .signal(SIGALRM)) {
         [path = path as String, microseconds = microseconds as UInt32] in
@@ -189,7 +190,7 @@ struct SafeFileTests {
         }
       }
       let found = try SafeFile.read(path, atMost: 8 << 20)
-      #expect(found.count == 4 << 20 && Set(found).count == 1, "\(found.count) bytes")
+      #expect(contents.contains(found), "\(found.count) bytes")
     }
   }
 

@@ -154,9 +154,9 @@ struct ReadinessTests {
     ] as [Readiness.Condition]
   )
   func late(condition: Readiness.Condition) throws {
-    let recording = try run(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
+    let recording = try run(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .seconds(2))
     #expect(
-      recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .milliseconds(300)), limitHits: nil)))
+      recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(2)), limitHits: nil)))
     #expect(recording.failure?.part == .init(.ready, text: condition.displayText))
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
