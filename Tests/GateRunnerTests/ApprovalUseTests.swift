@@ -15,7 +15,7 @@ struct ApprovalUseTests {
   ) throws {
     let before = try project.baselines()
     let refused = try project.approve(configure)
-    #expect(refused.code == .failed, sourceLocation: sourceLocation)
+    #expect(refused.code == .usage, sourceLocation: sourceLocation)
     let words = "skipped load \(text) hint: \(hint) hint: `--force` approves it all the same"
     #expect(refused.text.contains(words), "\(refused.output)", sourceLocation: sourceLocation)
     #expect(try project.baselines() == before, sourceLocation: sourceLocation)
@@ -230,7 +230,7 @@ struct ApprovalUseTests {
     try edit(project, "command: [b]", "command: [c]")
     try edit(project, "name: one,", "name: one, repetitions: 1,")
     let approval = try project.approve()
-    #expect(approval.code == .failed)
+    #expect(approval.code == .usage)
     #expect(approval.text.contains("created one") && approval.text.contains("baselines: 1 created, 1 skipped"))
     #expect(approval.text.contains("measured: `b`, project file: `c`"), "\(approval.output)")
     #expect(approval.text.contains("it has 1 repetition, but the project file asks for at least 2"))

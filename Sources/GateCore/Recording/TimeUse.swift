@@ -10,6 +10,8 @@ package struct TimeUse: Sendable, Hashable, Codable {
   package var waiting = Duration.zero
   /// The rest of the target's life: its own work, and that of the steps.
   package var target = Duration.zero
+  /// In the repetitions under the profiler.
+  package var explaining = Duration.zero
   /// Everything else: starting, reading, recording and judging.
   package var overhead = Duration.zero
 
@@ -19,6 +21,7 @@ package struct TimeUse: Sendable, Hashable, Codable {
     case settling = "settlingSeconds"
     case waiting = "waitingSeconds"
     case target = "targetSeconds"
+    case explaining = "explainingSeconds"
     case overhead = "overheadSeconds"
   }
 
@@ -36,6 +39,6 @@ package struct TimeUse: Sendable, Hashable, Codable {
   }
 
   private static var parts: [WritableKeyPath<Self, Duration>] {
-    [\.commands, \.readiness, \.settling, \.waiting, \.target, \.overhead]
+    [\.commands, \.readiness, \.settling, \.waiting, \.target, \.explaining, \.overhead]
   }
 }

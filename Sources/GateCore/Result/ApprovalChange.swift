@@ -52,6 +52,11 @@ package struct ApprovalChange: Sendable, Equatable {
     }
   }
 
+  /// Why the result was refused; empty if it was not.
+  package var skipReasons: [SkipReason] {
+    if case .skipped(let reasons) = outcome { reasons } else { [] }
+  }
+
   package var scenario: ScenarioName
   package var environment: String
   /// The path of the baseline's file.

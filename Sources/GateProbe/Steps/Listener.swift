@@ -45,17 +45,22 @@ final class Listener: Sendable {
   }
 
   /// Waits until all data written before the call has been received; gives up after 2 s.
-  func catchUp() {
+  ///
+  /// - Returns: Whether it has been received.
+  @discardableResult
+  func catchUp() -> Bool {
     let number = state.withLock { state in
       state.catchUpsRequested += 1
       return state.catchUpsRequested
     }
     requested.raise()
     let deadline = MonotonicTime.after(.seconds(2))
-    while state.withLock({ $0.catchUpsDone }) < number, !deadline.hasPassed {
+    while state.withLock({ $0.catchUpsDone }) < number {
+      if deadline.hasPassed { return false }
       Polling.wait(toRead: [caughtUp.descriptor], atMost: deadline.remaining)
       caughtUp.lower()
     }
+    return true
   }
 
   /// Stops the thread, and closes its sources.
@@ -80,27 +85,34 @@ extension Listener {
   private func run() {
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
       var sources: [Source] = []
-      while takeRequests(into: &sources) {
-        _ = serve(&sources, atMost: nil, buffer)
-        catchUpIfRequested(&sources, buffer)
+      while let request = nextRequest(addingTo: &sources) {
+        switch request {
+        case .serve: _ = serve(&sources, atMost: nil, buffer)
+        case .catchUp(let number): catchUp(&sources, number, buffer)
+        }
       }
     }
   }
 
-  /// - Returns: false if the thread should end.
-  private func takeRequests(into sources: inout [Source]) -> Bool {
+  private enum Request {
+    case serve
+    case catchUp(number: Int)
+  }
+
+  /// What to do next; nil if the thread should end.
+  ///
+  /// What is requested after the flag has been lowered raises it again, so that ``serve(_:atMost:_:)`` does not wait.
+  private func nextRequest(addingTo sources: inout [Source]) -> Request? {
     requested.lower()
     return state.withLock { state in
       sources += state.added
       state.added = []
-      return !state.isStopping
+      if state.isStopping { return nil }
+      return state.catchUpsRequested > state.catchUpsDone ? .catchUp(number: state.catchUpsRequested) : .serve
     }
   }
 
-  private func catchUpIfRequested(_ sources: inout [Source], _ buffer: UnsafeMutableRawBufferPointer) {
-    let number = state.withLock { $0.catchUpsRequested > $0.catchUpsDone ? $0.catchUpsRequested : nil }
-    guard let number else { return }
-    _ = takeRequests(into: &sources)
+  private func catchUp(_ sources: inout [Source], _ number: Int, _ buffer: UnsafeMutableRawBufferPointer) {
     for _ in 0..<Self.catchUpRounds where !serve(&sources, atMost: .zero, buffer) { break }
     state.withLock { $0.catchUpsDone = number }
     caughtUp.raise()

@@ -15,7 +15,9 @@ extension Repetition {
   func runSetup() throws(StepAborted) {
     for command in scenario.setup {
       begin(Failure.Part(.setup, doing: "\(command)"))
-      try require(command, exits: [0], within: scenario.timeout)
+      try timed(\.commands) { () throws(StepAborted) in
+        try require(command, exits: [0], within: scenario.timeout)
+      }
     }
   }
 
@@ -29,7 +31,9 @@ extension Repetition {
     for command in scenario.teardown {
       begin(Failure.Part(.teardown, doing: "\(command)"))
       do throws(StepAborted) {
-        try require(command, exits: [0], within: min(Self.teardownTimeout, scenario.timeout))
+        try timed(\.commands) { () throws(StepAborted) in
+          try require(command, exits: [0], within: min(Self.teardownTimeout, scenario.timeout))
+        }
       } catch {
         first = first ?? failure(for: error, of: nil)
       }

@@ -73,7 +73,7 @@ final class Repetition {
       return notStarted(because: error)
     }
     do throws(StepAborted) {
-      try timed(\.commands) { () throws(StepAborted) in try runSetup() }
+      try runSetup()
       recording = measure(try startTarget())
     } catch {
       recording = notStarted(because: error)
@@ -99,7 +99,7 @@ final class Repetition {
   }
 
   private func tearDown(after recording: inout Recording) {
-    let failure = timed(\.commands) { runTeardown() }
+    let failure = runTeardown()
     if recording.failure == nil { recording.failure = failure }
     for processTree in backgroundTrees { noteUnkillable(processTree.killAll()) }
     backgroundTrees = []

@@ -31,7 +31,7 @@ struct SummaryFooter {
     guard sum.total > .zero else { return nil }
     let parts = [
       ("targets", sum.target), ("readiness", sum.readiness), ("settling", sum.settling), ("waiting", sum.waiting),
-      ("setup and teardown", sum.commands), (Tool.name, sum.overhead),
+      ("setup and teardown", sum.commands), ("explaining", sum.explaining), (Tool.name, sum.overhead),
     ]
     let shown = parts.filter { $0.1 >= .milliseconds(1) }.map { "\($0.0) \(Format.time($0.1))" }
     return "\(Format.time(sum.total)): \(shown.joined(separator: ", "))"

@@ -75,7 +75,7 @@ extension CgroupError {
     case .noMemoryController: "enable the memory controller for this cgroup (cgroup.subtree_control of the one above)"
     case .noFile: "use kernel 5.2 or later"
     case .readOnly: "mount it writable, as a privileged container does"
-    case .notPermitted: "run as the owner of that folder, usually root"
+    case .notPermitted: "run as the owner of that folder, usually root, or in a systemd unit with `Delegate=yes`"
     case .notDelegated: "start Highwater with `systemd-run --user --scope -p Delegate=yes`"
     case .internalProcesses: "give its systemd unit `Delegate=yes`, or its container `--cgroupns=private`"
     case .failed: "see cgroups(7)"

@@ -62,14 +62,20 @@ extension MetricResult {
 
   private var riseText: String {
     guard let change else { return "\(metric) rose by more than is allowed" }
-    let rise = "\(metric) rose by \(amount(change.shift))\(signedShare(change.shift))"
+    let rise = "\(metric) rose by \(amount(told(change)))\(signedShare(told(change)))"
     return [rise, allowedText].compactMap(\.self).joined(separator: "; ")
   }
 
   private var fallText: String {
     guard let change else { return "\(metric) fell by more than its tolerance" }
-    let fall = "\(metric) fell by \(amount(-change.shift))\(signedShare(change.shift))"
+    let fall = "\(metric) fell by \(amount(-told(change)))\(signedShare(told(change)))"
     return fall + (allowed.map { ", more than its tolerance of \(amount($0))" } ?? "")
+  }
+
+  /// The change of the medians, as tables show it, unless only the judge's estimate is beyond what is allowed.
+  private func told(_ change: Change) -> Double {
+    let isBeyond = change.absolute.magnitude > (allowed ?? 0) && (change.absolute < 0) == (change.shift < 0)
+    return isBeyond ? change.absolute : change.shift
   }
 
   private var methodText: String? {

@@ -49,7 +49,10 @@ struct CheckExplanation {
         scenario: result.name, obstacle: .takesLong(estimate: estimate, left: max(.zero, mostTime)))
     } else {
       let begin = ContinuousClock.now
-      defer { time += ContinuousClock.now - begin }
+      defer {
+        result.times.explaining = ContinuousClock.now - begin
+        time += result.times.explaining
+      }
       explanation = try profiled(plan, rise, mostTime)
     }
     if isRegression { add(explanation, to: &result, of: plan) }

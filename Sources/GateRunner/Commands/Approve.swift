@@ -19,7 +19,7 @@ package struct Approve {
 
   /// Writes a baseline for each selected scenario of the result.
   ///
-  /// - Returns: `pass`, or `failed` if a requested scenario was refused.
+  /// - Returns: `pass`; `failed` if a requested scenario cannot be approved, and `usage` if it can by `--force`.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let result = try loadResult(project, invocation)
@@ -43,8 +43,8 @@ package struct Approve {
       if let code = invocation.interruptedCode { return code }
       changes.append(try approver.approve(scenario))
     }
-    let wasSkipped = changes.contains { if case .skipped = $0.outcome { true } else { false } }
-    return wasSkipped ? .failed : .pass
+    let reasons = changes.flatMap(\.skipReasons)
+    return reasons.isEmpty ? .pass : reasons.allSatisfy(\.canBeOverridden) ? .usage : .failed
   }
 
   private func loadResult(_ project: Project, _ invocation: Invocation) throws -> RunResult {

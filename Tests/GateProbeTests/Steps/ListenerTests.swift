@@ -28,6 +28,20 @@ struct ListenerTests {
     }
   }
 
+  @Test("No catch-up is missed while data arrives, which wakes the thread at any moment")
+  func busyCatchUp() throws {
+    let listener = try Listener()
+    try listener.start()
+    defer { listener.stop() }
+    let pipe = try Descriptor.pipe(readerBlocks: false)
+    listener.add(.reading(pipe.reader) { _ in })
+    let missed = (0..<20_000).count { _ in
+      _ = pipe.writer.write([1])
+      return !listener.catchUp()
+    }
+    #expect(missed == 0)
+  }
+
   @Test("A text larger than the pipe is written completely, then the pipe is closed")
   func writing() throws {
     let listener = try Listener()

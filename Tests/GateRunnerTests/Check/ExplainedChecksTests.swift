@@ -35,6 +35,8 @@ struct ExplainedChecksTests {
     #expect(project.exists(".highwater/explain.html"))
     let scenario = try #require((project.object(".highwater/result.json")["scenarios"] as? [[String: Any]])?.first)
     #expect(scenario["explanation"] != nil)
+    let times = try #require(scenario["times"] as? [String: Double])
+    #expect(times["explainingSeconds"].map { $0 > 0 } == true)
     #expect((scenario["repetitionCount"] as? Int) == 2, "profiled repetitions do not count")
   }
 
