@@ -30,7 +30,8 @@ struct MeasurementText {
   /// The error found in the kernel's counters; nil if there was none.
   private var difference: String? {
     guard let counters, counters.difference != .zero else { return nil }
-    return "VmRSS is off by \(Format.difference(Double(counters.difference.count)))"
+    let side = counters.difference < .zero ? "below" : "above"
+    return "VmRSS is \(Format.amount(Bytes(abs(counters.difference.count)))) \(side) the sum of smaps"
   }
 
   private var readings: String? {
