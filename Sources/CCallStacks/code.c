@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 struct hw_code {
@@ -73,10 +74,14 @@ void hw_code_changed(struct hw_code *code) { code->is_stale = 1; }
 
 // MARK: - Reading /proc
 
-char *hw_read_process_file(pid_t thread, const char *name, size_t limit, size_t *length) {
+static int open_process_file(pid_t thread, const char *name) {
   char path[128];
   snprintf(path, sizeof path, "/proc/%d/%s", (int)thread, name);
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/// Reads a file to its end, and closes it.
+static char *read_whole(int file, size_t limit, size_t *length) {
   struct stat status;
   if (file < 0) return NULL;
   size_t capacity = 0, filled = 0;
@@ -95,6 +100,10 @@ char *hw_read_process_file(pid_t thread, const char *name, size_t limit, size_t 
   if (text != NULL) text[filled] = 0;
   *length = filled;
   return text;
+}
+
+char *hw_read_process_file(pid_t thread, const char *name, size_t limit, size_t *length) {
+  return read_whole(open_process_file(thread, name), limit, length);
 }
 
 /// Replaces the one escape of these paths, and removes what the kernel adds to those of deleted files.
@@ -229,12 +238,57 @@ pid_t hw_code_thread_number(struct hw_code *code, pid_t thread) {
   return code->is_in_namespace ? own_number(thread) : thread;
 }
 
+/// The effective user of a process; -1 if it is unknown.
+static long effective_user(pid_t thread) {
+  size_t length;
+  char *text = hw_read_process_file(thread, "status", 1 << 16, &length);
+  const char *line = text == NULL ? NULL : strstr(text, "\nUid:");
+  long real, effective = -1;
+  if (line != NULL && sscanf(line, "\nUid: %ld %ld", &real, &effective) != 2) effective = -1;
+  free(text);
+  return effective;
+}
+
+static double seconds(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/// When a process started, in seconds of the realtime clock, rounded down to a tick; 0 if it is unknown.
+static double start_time(pid_t process) {
+  size_t length;
+  char *text = hw_read_process_file(process, "stat", 4096, &length);
+  // Field 22 of proc(5); the second one is the name, which may contain anything.
+  const char *at = text == NULL ? NULL : strrchr(text, ')');
+  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
+  double ticks = at == NULL ? -1 : atof(at + 1);
+  free(text);
+  return ticks < 0 ? 0 : seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME) + ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/// Whether a process may have written a file: one of an earlier process with its number would give wrong names.
+static int may_be_written_by(pid_t process, int file) {
+  // File systems round times down to a tick of up to 10 ms, and the two clocks above are read one after the other.
+  static const double tolerance = 0.03;
+  struct stat status;
+  if (fstat(file, &status) != 0) return 0;
+  double written = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
+  int is_own = status.st_uid == 0 || (long)status.st_uid == effective_user(process);
+  return is_own && written >= start_time(process) - tolerance;
+}
+
 void hw_code_read_perf_map(struct hw_code *code) {
   char name[64];
   size_t length;
   // The compiler names it by its own number of the process.
   snprintf(name, sizeof name, "root/tmp/perf-%d.map", own_number(code->process));
-  char *text = hw_read_process_file(code->thread, name, 64 << 20, &length);
+  int file = open_process_file(code->thread, name);
+  if (file >= 0 && !may_be_written_by(code->process, file)) {
+    close(file);
+    return;
+  }
+  char *text = read_whole(file, 64 << 20, &length);
   struct hw_symbols *symbols = text == NULL ? NULL : hw_symbols_of_perf_map(text, length);
   if (symbols == NULL) return;
   hw_symbols_free(code->perf_map);

@@ -203,11 +203,31 @@ struct WalkTests {
 
   @Test("Code that a JIT compiler has written, by its perf map; the newest name of an address counts")
   func perfMap() throws {
-    let stacks = try stacks(
+    let stacks = try generated("")
+    #expect(stacks.map(\.program) == [["stop", "jit::first"], ["stop", "jit::second a.py:3"]])
+    #expect(stacks.areComplete)
+  }
+
+  @Test(
+    "A perf map that the process cannot have written is not believed",
+    arguments: [
+      "struct timeval old[2] = {{time(NULL) - 5}, {time(NULL) - 5}}; utimes(path, old);",
+      "if (chown(path, 1234, 1234) != 0) unlink(path);",
+    ])
+  func foreignPerfMap(change: String) throws {
+    let stacks = try generated(change)
+    #expect(stacks.count == 2 && !stacks.flatMap(\.program).contains { $0.hasPrefix("jit::") })
+  }
+
+  /// The stacks of code that a program generates and names in a perf map, which it then changes.
+  private func generated(_ change: String) throws -> [StackFixture.Stack] {
+    try stacks(
       """
       #include <stdio.h>
       #include <string.h>
       #include <sys/mman.h>
+      #include <sys/time.h>
+      #include <time.h>
       #include <unistd.h>
       // push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret, and: sub $8,%rsp; call *%rdi; add $8,%rsp; ret
       static const char with_frame[] = "\\x55\\x48\\x89\\xe5\\xff\\xd7\\x5d\\xc3";
@@ -221,14 +241,13 @@ struct WalkTests {
         FILE *map = fopen(path, "w");
         fprintf(map, "%lx 40 old\\nno line\\n%lx 40 jit::first\\n%lx 40 jit::second a.py:3\\n", code, code, code + 64);
         fclose(map);
+        \(change)
         ((void (*)(void (*)(void)))code)(stop);
         ((void (*)(void (*)(void)))(code + 64))(stop);
         unlink(path);
         return 0;
       }
       """)
-    #expect(stacks.map(\.program) == [["stop", "jit::first"], ["stop", "jit::second a.py:3"]])
-    #expect(stacks.areComplete)
   }
 
   @Test("Random stack words do no harm", arguments: 0..<8)

@@ -71,6 +71,29 @@ struct ExplainReportTests {
     try Golden.expect(findings.map { "\($0.text(of: .peak))\n" }.joined(), "explain-findings.txt")
   }
 
+  @Test("Of very many calls the flame graph shows 50,000, and the page says what it leaves out")
+  func manyCalls() throws {
+    let main = CallTree.Function(module: "server", name: "main")
+    var calls = CallTree.Builder()
+    for index in 0..<60_000 {
+      calls.add(.init(touched: 4096), stack: [main, CallTree.Function(module: "server", name: "f\(index)")])
+    }
+    var profile = Self.profile(leak: 0)
+    profile.calls = calls.tree
+    let comparison = ProfileComparison(before: nil, now: try #require(ProfileSummary([profile])))
+    let page = Self.page(of: comparison)
+    #expect(page.contains("leave out those that hold least: 10001 calls with 39.1 MiB in all"))
+    let data = try #require(page.split(separator: #"<script type="application/json">"#).last?.prefix { $0 != "<" })
+    let graph = try #require(JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any])
+    #expect((graph["calls"] as? [Int])?.count == 50_000 * 6)
+    #expect(!Self.page(of: try Self.comparison(leak: 9)).contains("leave out"))
+  }
+
+  private static func page(of comparison: ProfileComparison) -> String {
+    ExplainPage.text([Explanation(scenario: ScenarioName("requests"), comparison: comparison)])
+      .replacing("\u{a0}", with: " ")
+  }
+
   @Test("The page has the report's words and tables, and hostile names stay text")
   func page() throws {
     let page = ExplainPage.text([

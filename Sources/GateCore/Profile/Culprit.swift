@@ -50,7 +50,7 @@ extension ProfileComparison {
   /// Which function explains the rise; nil if there is only one build.
   ///
   /// A function counts with its callees. Of those that hold most of the rise, the one that holds least in all is the most
-  /// specific.
+  /// specific, or one that it calls and that holds no more than noise can explain.
   package var finding: CulpritFinding? {
     guard let before, let rise else { return nil }
     if let obstacle = obstacle(before) { return obstacle }
@@ -132,7 +132,7 @@ extension ProfileComparison {
       .sorted { ($1.change, $0.function) < ($0.change, $1.function) }
     guard let first = rises.first else { return .belowNoise(largest: nil, least: leastInAll) }
     let candidates = rises.filter { isMost($0.change.count, Self.leastShare) }
-    guard let chosen = mostSpecific(of: candidates.filter { $0.change > least($0) }) else {
+    guard let chosen = mostSpecific(of: candidates.filter { $0.change > least($0) }, unclear: least) else {
       return candidates.isEmpty && first.change > least(first)
         ? .spread(largest: rises.prefix(Self.mostSpread).map(addingCallers))
         : .belowNoise(largest: addingCallers(first), least: least(first))
@@ -153,11 +153,14 @@ extension ProfileComparison {
     return sum
   }
 
-  /// The one that holds least in the new build; of equal ones the innermost.
-  private func mostSpecific(of candidates: [FunctionChange]) -> FunctionChange? {
-    guard let least = candidates.map(\.now).min() else { return nil }
-    let equal = candidates.filter { $0.now == least }
-    return equal.max { depth(of: $0) < depth(of: $1) }
+  /// The one that holds least in the new build; of those that do not clearly hold more the innermost that has a name.
+  private func mostSpecific(
+    of candidates: [FunctionChange], unclear: (FunctionChange) -> Bytes
+  ) -> FunctionChange? {
+    guard let least = candidates.min(by: { $0.now < $1.now }) else { return nil }
+    let equal = candidates.filter { $0.now <= least.now + unclear(least) }
+    let named = equal.filter { !$0.function.name.isEmpty }
+    return (named.isEmpty ? equal : named).max { depth(of: $0) < depth(of: $1) }
   }
 
   /// How deep the largest call of a function is.

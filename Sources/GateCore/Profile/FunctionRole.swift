@@ -180,7 +180,7 @@ extension RoleTable {
     Rule(
       role: .runtime(.java), modules: ["libjvm.so", "libjli.so", "java"],
       generated: [
-        "Interpreter", "StubRoutines*", "call_stub*", "vtable stub", "itable stub", "I2C/C2I adapters", "*Blob",
+        "Interpreter", "StubRoutines*", "call_stub*", "* stub", "I2C/C2I adapters", "*Blob",
       ],
       classes: ["java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*"]),
     Rule(

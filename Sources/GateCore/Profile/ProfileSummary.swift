@@ -84,16 +84,20 @@ extension ProfileSummary {
   /// The part of the memory from which on stacks with unnamed code matter.
   private static let leastUnnamed = 0.02
 
+  /// The runtime that generates code, if the process has one.
+  package var generatingRuntime: CollectedRuntime? {
+    let runtimes = [CollectedRuntime.java, .node]
+    return runtimes.first { runtime in functions.contains { $0.role == .runtime(runtime) } }
+  }
+
   /// The runtime whose generated code has no names, because it does not write them to a file.
   package var unnamedRuntime: CollectedRuntime? {
-    let runtimes = [CollectedRuntime.java, .node]
-    let runtime = runtimes.first { runtime in functions.contains { $0.role == .runtime(runtime) } }
     let all = calls.filter { $0.parent == nil }.reduce(0) { $0 + $1.weight.sum }
     let unnamed = calls.filter { call in
       let caller = call.parent.map { functions[calls[$0].function].role }
       return functions[call.function].role == .unknown && caller != .unknown
     }
-    return Double(unnamed.reduce(0) { $0 + $1.weight.sum }) >= Self.leastUnnamed * Double(all) ? runtime : nil
+    return Double(unnamed.reduce(0) { $0 + $1.weight.sum }) >= Self.leastUnnamed * Double(all) ? generatingRuntime : nil
   }
 }
 

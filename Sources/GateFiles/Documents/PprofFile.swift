@@ -27,7 +27,8 @@ private struct PprofWriter {
     addFunctions(addMappings(first: profile.program))
     message.add(11, valueType("space"))
     message.add(12, max(1, profile.samplingInterval.count))
-    message.add(14, index(of: profile.calls.total.live > 0 ? "live" : "touched"))
+    // What is shown unless the reader chooses.
+    message.add(14, index(of: profile.calls.total.live > profile.calls.total.touched ? "live" : "touched"))
     for text in stringTable { message.add(6, Array(text.utf8)) }
     return message.bytes
   }

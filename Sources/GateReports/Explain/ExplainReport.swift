@@ -49,9 +49,14 @@ struct ExplainBlock {
     ] + otherMemory + limits.texts + [unnamedRuntime?.unnamedText].compactMap(\.self)
   }
 
-  /// The runtime whose functions would be in the report if they had names; they would not explain a collected heap.
+  /// The runtime whose functions would be in the report if they had names and callers; they would not explain a collected
+  /// heap.
   private var unnamedRuntime: CollectedRuntime? {
-    if case .other(.collectedHeap, _) = comparison.finding { nil } else { comparison.now.unnamedRuntime }
+    switch comparison.finding {
+    case .other(.collectedHeap, _): nil
+    case .other(.live, _): comparison.now.generatingRuntime
+    default: comparison.now.unnamedRuntime
+    }
   }
 
   /// The memory that has no call stacks.

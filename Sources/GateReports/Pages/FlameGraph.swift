@@ -3,15 +3,30 @@ package import GateCore
 
 /// The calls of a profile as data for `flame.js`, which draws them.
 struct FlameGraph {
-  let comparison: ProfileComparison
+  private let comparison: ProfileComparison
+  private let selection: (shown: [ProfileComparison.Call], leftOut: Int, hold: Int64)
 
   /// More calls would make the page slow to load; those that hold least are left out.
   static let mostCalls = 50_000
+  /// Amounts are in KiB, rounded.
+  private static let leastAmount = 512
+
+  init(_ comparison: ProfileComparison) {
+    (self.comparison, selection) = (comparison, Self.selection(of: comparison.calls))
+  }
+
+  /// What the graph does not show; nil if that is next to nothing.
+  var leftOut: String? {
+    guard selection.leftOut > 0, selection.hold >= 1024 else { return nil }
+    let calls = "\(Format.count(selection.leftOut, "call")) with \(Format.amount(Bytes(selection.hold))) in all"
+    return "the graph and its search leave out those that hold least: \(calls)"
+  }
 
   /// A JSON object: `functions` with texts, and `calls` as numbers in KiB, one after the other: the caller's number from 1
   /// (0 for none), the function's index, live blocks and touched pages now, and both before.
   var data: String {
-    let (calls, functions) = (shownCalls, Array(Set(shownCalls.map(\.function))).sorted())
+    let calls = selection.shown
+    let functions = Array(Set(calls.map(\.function))).sorted()
     let indexes = Dictionary(uniqueKeysWithValues: zip(functions, functions.indices))
     let roles = Dictionary(calls.map { ($0.function, $0.role) }, uniquingKeysWith: { first, _ in first })
     let document = Document(
@@ -36,22 +51,29 @@ struct FlameGraph {
   }
 
   /// The calls that hold most, callers first; a caller holds at least as much as its callee.
-  private var shownCalls: [ProfileComparison.Call] {
-    let calls = comparison.calls
+  ///
+  /// - Returns: How many calls are left out as well, and what they hold, in bytes.
+  private static func selection(
+    of calls: [ProfileComparison.Call]
+  ) -> (shown: [ProfileComparison.Call], leftOut: Int, hold: Int64) {
     let sizes = calls.map { max($0.now.live + $0.now.touched, $0.before.live + $0.before.touched) }
-    let least = sizes.count > Self.mostCalls ? sizes.sorted(by: >)[Self.mostCalls] + 1 : 512
+    let order = sizes.indices.sorted { (sizes[$1], $0) < (sizes[$0], $1) }
+    let chosen = Set(order.prefix(mostCalls).prefix { sizes[$0] >= leastAmount })
     var places: [Int?] = []
     var shown: [ProfileComparison.Call] = []
-    for (call, size) in zip(calls, sizes) {
+    var hold: Int64 = 0
+    for (index, call) in calls.enumerated() {
       let parent = call.parent.flatMap { places[$0] }
-      let isShown = size >= least && (call.parent == nil || parent != nil)
+      let hasPlace = call.parent == nil || parent != nil
+      let isShown = hasPlace && chosen.contains(index)
       places.append(isShown ? shown.count : nil)
+      if hasPlace && !isShown { hold += call.now.live + call.now.touched }
       guard isShown else { continue }
       var kept = call
       kept.parent = parent
       shown.append(kept)
     }
-    return shown
+    return (shown, calls.count - shown.count, hold)
   }
 }
 
@@ -83,7 +105,11 @@ struct ExplainPart {
     ]
     let functions = FunctionTable(comparison: comparison).table(Self.style)
     if !functions.rows.isEmpty { values["functions"] = HTMLTable(table: functions).text }
-    if !comparison.calls.isEmpty { values["data"] = HTMLPage.harmless(FlameGraph(comparison: comparison).data) }
+    if !comparison.calls.isEmpty {
+      let graph = FlameGraph(comparison)
+      values["data"] = HTMLPage.harmless(graph.data)
+      values["leftOut"] = graph.leftOut
+    }
     return Self.template.render(values)
   }
 }

@@ -207,10 +207,10 @@ extension CollectedRuntime {
   var unnamedText: String? {
     switch self {
     case .java:
-      "functions of Java have no names here: start it with `-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
-        + "-XX:+PreserveFramePointer`"
+      "where functions of Java have no names or callers, start it with `-XX:+UnlockDiagnosticVMOptions "
+        + "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer`"
     case .node:
-      "functions of JavaScript have no names here: start Node.js with `--perf-basic-prof "
+      "where functions of JavaScript have no names or callers, start Node.js with `--perf-basic-prof "
         + "--interpreted-frames-native-stack`"
     case .python, .go: nil
     }

@@ -122,6 +122,22 @@ struct CulpritTests {
     #expect(change.callers == [])
   }
 
+  @Test("The function that others call is named if some of its memory comes past the one that holds least")
+  func callee() throws {
+    func program(_ live: Int64) -> Stacks {
+      [
+        "a!main;a!cycle;a!posted;a!handle;a!open;a!?": .init(live: live),
+        "a!main;a!cycle;a!handle;a!open;a!?": .init(live: live / 70),
+        "a!main;a!load": .init(live: 2_000_000),
+      ]
+    }
+    var instrument = NoisyInstrument(interval: .kibibytes(2), seed: 1)
+    let comparison = ProfileComparison(
+      before: instrument.repetitions(3, of: program(2_000_000)),
+      now: instrument.repetitions(3, of: program(20_000_000)))
+    #expect(comparison.finding?.culprit?.change.function.name == "open")
+  }
+
   @Test("Other versions of libraries and compilers do not matter")
   func renamed() {
     let before = "a!main;libstore-1.2.so.3!store.constprop.0;libc-2.31.so!malloc"
@@ -208,6 +224,7 @@ struct CulpritTests {
     #expect(try #require(comparison.before).unnamedRuntime == nil)
     let native = ProfileComparison(before: [:], now: ["server!main;!?;server!callback": .init(live: 9_000_000)])
     #expect(native.now.unnamedRuntime == nil)
+    #expect(native.now.generatingRuntime == nil && comparison.before?.generatingRuntime == .java)
   }
 
   @Test("Pages that generated code without a name touched first are the collected heap's")
@@ -380,6 +397,7 @@ struct MemoryProfileTests {
       ("server!(anonymous namespace)::load(int)", .own), ("server!server::main", .entry),
       ("server!runtime.mallocgc", .runtime(.go)), ("libjvm.so!?", .runtime(.java)), (":Interpreter", .runtime(.java)),
       (":long jdk.internal.misc.Unsafe.allocateMemory(long)", .runtime(.java)), (":vtable stub", .runtime(.java)),
+      (":new_instance Runtime1 stub", .runtime(.java)), (":stub", .own),
       ("libjli.so!JavaMain", .runtime(.java)), (":java.nio.ByteBuffer App.keep(int)", .own),
       (":void App.main(java.lang.String[])", .entry), (":Builtin:Call", .runtime(.node)),
       ("app.py:readBlob", .own), ("app.py:sun.rise", .own), (":App.keep", .own),

@@ -171,6 +171,10 @@ struct ProfileExportTests {
     #expect(raw.contains("load /srv/app.py:12"))
     #expect(raw.contains("[libgone.so]"))
     #expect(raw.contains("libstore-1.2.so.3 [FN][FL][LN]") || raw.contains("libstore-1.2.so.3"))
+    var calls = CallTree.Builder()
+    calls.add(.init(live: 1, touched: 4096), stack: [ProfileExample.function("server", "main")])
+    profile.calls = calls.tree
+    #expect(try OutsideReader.pprof(PprofFile.encode(profile)).contains("live/bytes touched/bytes[dflt]"))
     let top = try OutsideReader.pprof(PprofFile.encode(ProfileExample.profile()), "-top", "-cum")
     #expect(top.contains("handle_request(char const*)"), "\(top)")
   }
