@@ -38,6 +38,7 @@ private enum RustName {
       case ">" where name[..<index].last == "-": continue  // an arrow
       case ">" where depth == 0: return parts + [name[start..<index]]
       case ">", ")", "]": depth -= 1
+      // text from outside: Rust's v0 names
       case " " where depth == 0 && name[index...].hasPrefix(" as "):
         parts.append(name[start..<index])
         start = name.index(index, offsetBy: 4)
