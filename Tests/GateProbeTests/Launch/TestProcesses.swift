@@ -101,7 +101,7 @@ func eventually(within limit: Duration = .seconds(30), _ condition: () -> Bool) 
 extension ProcessTree {
   /// Waits for the leader to end.
   func leaderEnding() -> WaitStatus? {
-    let deadline = MonotonicTime.now() + .seconds(60)
+    let deadline = MonotonicTime.now() + .seconds(600)
     while ending(of: leader) == nil, !isEmpty, MonotonicTime.now() < deadline {
       collect(waitingAtMost: .seconds(1))
     }
