@@ -221,16 +221,29 @@ int hw_code_overlaps(struct hw_code *code, uint64_t from, uint64_t to) {
 
 // MARK: - Perf maps and threads
 
+/// The numbers of a line of a thread's `/proc/<pid>/status`, such as `"\nUid:"`; returns how many, none if it is unknown.
+static size_t status_numbers(pid_t thread, const char *name, long *numbers, size_t limit) {
+  size_t length, count = 0;
+  char *text = hw_read_process_file(thread, "status", 1 << 16, &length);
+  char *at = text == NULL ? NULL : strstr(text, name);
+  if (at != NULL) at += strlen(name);
+  while (at != NULL && *at != '\n' && count < limit) {
+    char *end;
+    long number = strtol(at, &end, 10);
+    if (end == at) break;
+    numbers[count++] = number;
+    at = end;
+  }
+  free(text);
+  return count;
+}
+
 /// The number of a thread, or a process, in its own pid namespace.
 static int own_number(pid_t thread) {
-  size_t length;
-  char *text = hw_read_process_file(thread, "status", 1 << 16, &length);
-  const char *line = text == NULL ? NULL : strstr(text, "\nNSpid:");
-  const char *end = line == NULL ? NULL : strchr(line + 1, '\n');
-  while (end != NULL && end > line && end[-1] >= '0' && end[-1] <= '9') end--;
-  int number = end == NULL ? (int)thread : atoi(end);
-  free(text);
-  return number;
+  // One for each of at most 32 nested namespaces (pid_namespaces(7)) and the first one.
+  long numbers[33];
+  size_t count = status_numbers(thread, "\nNSpid:", numbers, 33);
+  return count == 0 ? (int)thread : (int)numbers[count - 1];
 }
 
 pid_t hw_code_thread_number(struct hw_code *code, pid_t thread) {
@@ -239,14 +252,9 @@ pid_t hw_code_thread_number(struct hw_code *code, pid_t thread) {
 }
 
 /// The effective user of a process; -1 if it is unknown.
-static long effective_user(pid_t thread) {
-  size_t length;
-  char *text = hw_read_process_file(thread, "status", 1 << 16, &length);
-  const char *line = text == NULL ? NULL : strstr(text, "\nUid:");
-  long real, effective = -1;
-  if (line != NULL && sscanf(line, "\nUid: %ld %ld", &real, &effective) != 2) effective = -1;
-  free(text);
-  return effective;
+static long effective_user(pid_t process) {
+  long users[2];
+  return status_numbers(process, "\nUid:", users, 2) == 2 ? users[1] : -1;
 }
 
 static double seconds(clockid_t clock) {

@@ -226,23 +226,33 @@ private enum Lambda {
 
   /// The template argument around a place, without `&&` behind it.
   private static func argument(of name: String, around place: String.Index) -> String {
-    let (left, right) = ("(<[{", ")>]}")
-    var (before, behind) = (BracketDepth(opening: right, closing: left), BracketDepth(opening: left, closing: right))
-    let start = name[..<place].reversed().prefix { !before.isOutside($0) }.count
-    let end = name[place...].prefix { !behind.isOutside($0) && $0 != "&" }.endIndex
+    var (before, behind) = (BracketDepth(), BracketDepth())
+    let start = name[..<place].reversed().prefix { !separates($0, at: -before.after($0)) }.count
+    let end = name[place...].prefix { !separates($0, at: behind.after($0)) && $0 != "&" }.endIndex
     return String(name[name.index(place, offsetBy: -start)..<end])
   }
 
-  /// Whether characters are within one argument, by the brackets before them.
-  private struct BracketDepth {
-    let opening, closing: String
-    var depth = 0
+  /// Whether a character is not of an argument that it follows, at a depth of brackets.
+  private static func separates(_ character: Character, at depth: Int) -> Bool {
+    depth < 0 || depth == 0 && (character == "," || character == " ")
+  }
+}
 
-    mutating func isOutside(_ character: Character) -> Bool {
-      if opening.contains(character) { depth += 1 }
-      if closing.contains(character) { depth -= 1 }
-      return depth < 0 || depth == 0 && (character == "," || character == " ")
+/// How deep in brackets a place of a name is.
+struct BracketDepth {
+  private(set) var depth = 0
+  private var previous: Character = " "
+
+  /// The depth behind one more character.
+  mutating func after(_ character: Character) -> Int {
+    switch character {
+    case "<", "(", "[", "{": depth += 1
+    case ">" where previous == "-": break  // an arrow
+    case ">", ")", "]", "}": depth -= 1
+    default: break
     }
+    previous = character
+    return depth
   }
 }
 
@@ -250,14 +260,9 @@ private enum Lambda {
 enum QualifiedName {
   /// Without template arguments, as in `_M_invoke` of `std::thread::_Invoker<int>::_M_invoke<0>`.
   static func lastPart(of name: String) -> String {
-    var (depth, start) = (0, name.startIndex)
-    for index in name.indices {
-      switch name[index] {
-      case "<", "(", "[", "{": depth += 1
-      case ">", ")", "]", "}": depth -= 1
-      case ":" where depth == 0: start = name.index(after: index)
-      default: break
-      }
+    var (brackets, start) = (BracketDepth(), name.startIndex)
+    for index in name.indices where brackets.after(name[index]) == 0 && name[index] == ":" {
+      start = name.index(after: index)
     }
     return String(name[start...].prefix { $0 != "<" })
   }
@@ -265,14 +270,13 @@ enum QualifiedName {
   /// As in `std::__invoke` of `void std::__invoke<int>(int)`.
   static func of(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }) else { return name }
-    var (depth, start) = (0, name.startIndex)
+    var (brackets, start) = (BracketDepth(), name.startIndex)
     for index in name.indices {
-      switch name[index] {
-      case "(" where depth == 0 && isOfParameters(name[start..<index]): return String(name[start..<index])
-      case "<", "(", "[", "{": depth += 1
-      case ">", ")", "]", "}": depth -= 1
-      case " " where depth == 0 && !name[..<index].hasSuffix("operator"): start = name.index(after: index)
-      default: break
+      if name[index] == "(" && brackets.depth == 0 && isOfParameters(name[start..<index]) {
+        return String(name[start..<index])
+      }
+      if brackets.after(name[index]) == 0 && name[index] == " " && !name[..<index].hasSuffix("operator") {
+        start = name.index(after: index)
       }
     }
     return String(name[start...])

@@ -31,18 +31,14 @@ private enum RustName {
 
   /// What `<Type as Trait>::method` and `<Type>::method` have between their brackets.
   private static func typeAndTrait(of name: Substring) -> [Substring] {
-    var (depth, parts, start) = (0, [] as [Substring], name.startIndex)
+    var (brackets, parts, start) = (BracketDepth(), [] as [Substring], name.startIndex)
     for index in name.indices {
-      switch name[index] {
-      case "<", "(", "[": depth += 1
-      case ">" where name[..<index].last == "-": continue  // an arrow
-      case ">" where depth == 0: return parts + [name[start..<index]]
-      case ">", ")", "]": depth -= 1
+      let depth = brackets.after(name[index])
+      if depth < 0 { return parts + [name[start..<index]] }
       // text from outside: Rust's v0 names
-      case " " where depth == 0 && name[index...].hasPrefix(" as "):
+      if depth == 0 && name[index...].hasPrefix(" as ") {
         parts.append(name[start..<index])
         start = name.index(index, offsetBy: 4)
-      default: break
       }
     }
     return parts + [name[start...]]
