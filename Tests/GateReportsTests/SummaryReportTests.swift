@@ -253,6 +253,9 @@ struct SummaryReportTests {
     #expect(!text(Fixture.refusedPtrace("open: Operation not permitted\n")).contains("tracer: off"))
     let record = RecordReport.text(refused, recording: nil, style: TerminalStyle(width: 200))
     #expect(record.contains("hint: it cannot use ptrace"))
+    let explanation = Explanation(scenario: refused.name, obstacle: refused.failure.map { .failed(failure: $0) })
+    let explained = ExplainReport.text([explanation], style: TerminalStyle(width: 200))
+    #expect(explained.contains("hint: it cannot use ptrace while Highwater traces it, so it cannot be profiled"))
   }
 
   @Test("A note shared by several scenarios is printed once, also with `--quiet`")

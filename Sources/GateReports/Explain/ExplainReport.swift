@@ -22,6 +22,8 @@ package enum ExplainReport {
     page.paragraph(obstacle.text, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
     guard case .failed(let failure) = obstacle else { return }
     for line in OutputLines.of(failure.output).suffix(20) { page.line("  \(line)") }
+    guard PtraceAdvice.isNeeded(by: failure) else { return }
+    page.paragraph("it \(PtraceAdvice.explainText)", indent: 2, label: "hint: ")
   }
 }
 

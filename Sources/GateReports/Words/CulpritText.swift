@@ -160,7 +160,9 @@ extension MemoryPart {
     case .touched: "of pages that no named function touched first: only a runtime's code is on their call stacks"
     case .collectedHeap(let runtime):
       "in the garbage-collected heap of \(runtime.heapName): \(runtime.profiler) shows what holds objects there"
-    case .heap: "in the heap: who holds it is unknown, since allocations were not sampled"
+    case .heap:
+      "in the heap: who holds it is unknown, since allocations were not sampled; they are where the program is "
+        + "dynamically linked and takes `LD_PRELOAD`"
     case .heapOverhead:
       "of heap overhead and holes: freed memory that the allocator keeps, or fragmentation; no function holds it"
     case .unattributed(let cause): "without a call stack: \(cause.text)"

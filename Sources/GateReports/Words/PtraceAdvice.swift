@@ -3,16 +3,23 @@ import GateCore
 /// The hint for a target that cannot use ptrace: only one process can trace another (ptrace(2)), and here that is
 /// Highwater.
 enum PtraceAdvice {
+  private static let reason = "cannot use ptrace while Highwater traces it"
+
   static let text =
-    "cannot use ptrace while Highwater traces it; write `isolation: {tracer:\(Format.space)off}` in the scenario to "
-    + "measure it by sampling"
+    "\(reason); write `isolation: {tracer:\(Format.space)off}` in the scenario to measure it by sampling"
+
+  /// For `explain`, which always traces.
+  static let explainText = "\(reason), so it cannot be profiled"
 
   /// Whether the scenario failed and its target printed that it could not use ptrace.
   static func isNeeded(by scenario: ScenarioResult) -> Bool {
-    guard MeasurementMethod(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true,
-      let output = scenario.failure?.output
-    else { return false }
-    return output.split(whereSeparator: \.isNewline).contains(where: reportsTracer)
+    MeasurementMethod(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true
+      && scenario.failure.map(isNeeded) == true
+  }
+
+  /// Whether a traced target printed that it could not use ptrace.
+  static func isNeeded(by failure: Failure) -> Bool {
+    failure.output.split(whereSeparator: \.isNewline).contains(where: reportsTracer)
   }
 
   /// Whether the line is a message of LeakSanitizer, strace, gdb, lldb or delve about missing ptrace permission.
