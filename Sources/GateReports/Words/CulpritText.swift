@@ -133,7 +133,8 @@ extension ExplanationObstacle {
     case .takesLong(let estimate, let left):
       "profiled repetitions would take about \(Format.time(estimate)), and of the minute that `explain: auto` permits in "
         + "each check \(Format.time(left)) is left; `explain: always` permits any time"
-    case .failed(let failure): "a profiled repetition failed: \(failure.displayText)"
+    case .failed(let failure):
+      "a profiled repetition failed: " + (failure.part.map { "\($0.displayText): " } ?? "") + failure.problemText
     case .noSnapshot: "the profiler saw no memory"
     case .interrupted: "interrupted"
     }
