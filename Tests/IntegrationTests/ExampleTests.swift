@@ -88,35 +88,35 @@ struct RecipeTests {
   }
 }
 
-/// A project file of `ci/examples` with a baseline folder of its own, and fewer repetitions than it asks for.
+/// A project of `ci/examples` with fewer repetitions than it asks for.
 private struct Example {
   private let project: TemporaryProject
   private let repetitions: Int
-  private let options: [String]
 
   init(_ name: String, repetitions: Int) throws {
-    (project, self.repetitions) = (try TemporaryProject(), repetitions)
-    options = [
-      "--config", "\(ExampleTests.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
-      "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
-    ]
+    (project, self.repetitions) = (try TemporaryProject(example: name), repetitions)
   }
 
   func check(_ variables: [String: String] = [:]) throws -> Highwater.Outcome {
-    try run(["check", "--repetitions", "\(repetitions)"], variables)
+    try Highwater.run("check", "--repetitions", "\(repetitions)", in: project, variables: variables)
   }
 
   func passesAgainstItself() throws {
     let first = try check()
     #expect(first.code == 5, "\(first.output)\(first.errors)")
-    let approval = try run(["approve", "--force"])
+    let approval = try Highwater.run("approve", "--force", in: project)
     #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
     #expect(try !project.baselines().isEmpty)
     let second = try check()
     #expect(second.code == 0, "\(second.output)\(second.errors)")
   }
+}
 
-  private func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Highwater.Outcome {
-    try Highwater.start(arguments + options, in: project, from: ExampleTests.root, variables: variables).wait()
+extension TemporaryProject {
+  /// A copy of a project file of `ci/examples`, beside a link to `ci`.
+  convenience init(example name: String, _ edit: (String) throws -> String = { $0 }) throws {
+    try self.init(edit(String(contentsOfFile: "\(ExampleTests.root)/ci/examples/\(name).yml", encoding: .utf8)))
+    try FileManager.default.createSymbolicLink(
+      atPath: url("ci").path, withDestinationPath: "\(ExampleTests.root)/ci")
   }
 }

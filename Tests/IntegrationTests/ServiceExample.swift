@@ -34,11 +34,10 @@ struct ServiceExample {
     try Self.built.get()
     // Below the ephemeral ports (ip(7)), and different for each test process.
     let port = 20_000 + Int(getpid()) % 10_000
-    let text = try String(contentsOfFile: "\(ExampleTests.root)/ci/examples/service.yml", encoding: .utf8)
-    try #require(text.contains("18741"))
-    project = try TemporaryProject(text.replacingOccurrences(of: "18741", with: "\(port)"))
-    let link = project.url("ci").path
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(ExampleTests.root)/ci")
+    project = try TemporaryProject(example: "service") { text in
+      try #require(text.contains("18741"))
+      return text.replacingOccurrences(of: "18741", with: "\(port)")
+    }
     for (path, text) in baselines { try project.write(text, to: "baselines/\(path)") }
   }
 

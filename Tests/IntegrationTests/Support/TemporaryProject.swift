@@ -17,7 +17,7 @@ final class TemporaryProject {
   init(_ yaml: String = "", explains: Bool = false) throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    let isPlain = yaml.hasPrefix("version: 1\n") && !yaml.contains("defaults:")
+    let isPlain = "\n\(yaml)".contains("\nversion: 1\n") && !yaml.contains("defaults:")
     let defaults = isPlain && !explains ? "\ndefaults: {explain: off}\n" : ""
     if !yaml.isEmpty { try write(yaml + defaults, to: "highwater.yml") }
   }
