@@ -16,10 +16,16 @@ func module(
   _ name: String,
   over dependencies: [Target.Dependency] = [],
   exclude: [String] = [],
-  embedding plugins: [Target.PluginUsage] = []
+  embedding plugins: [Target.PluginUsage] = [],
+  with settings: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: languageSettings(), plugins: plugins)
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, swiftSettings: languageSettings() + settings,
+    plugins: plugins)
 }
+
+/// For modules that compute so much that the tests, which are debug builds, would wait for them.
+let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// What another package gives to the gate; who depends on this package without the gate does not fetch it.
 func gatePart(_ product: String, of package: String) -> Target.Dependency {
@@ -76,10 +82,10 @@ let package = Package(
   ],
   targets: [
     // Layer 0
-    module("Statistics"),
+    module("Statistics", with: alwaysOptimized),
     module("MarkerProtocol"),
     module("LaunchRecords"),
-    module("Digests"),
+    module("Digests", with: alwaysOptimized),
     module("LinuxSystem"),
     .target(name: "CCallStacks"),
     .target(name: "CMemoryProfiler", dependencies: ["CCallStacks"], linkerSettings: [.linkedLibrary("m")]),
