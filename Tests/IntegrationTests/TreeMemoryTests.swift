@@ -28,7 +28,7 @@ struct TreeMemoryTests {
     .enabled(if: Ballast.mayTrace && Confinement.canDropPrivileges, "needs to trace, and to drop privileges"),
     arguments: [[], [.privileges]] as [Set<Confinement>])
   func borrowed(dropped: Set<Confinement>) throws {
-    var harness = try ScenarioHarness("target: {command: [\(try Ballast.program), borrowed, mib=40, ms=200]}")
+    var harness = try ScenarioHarness("target: {command: [\(try Ballast.program), borrowed, mib=40, ms=1000]}")
     try harness.confine(without: dropped)
     let outcome = try harness.check()
     let metrics = try #require(harness.repetitions().first?["metrics"] as? [String: Double], "\(outcome.output)")
