@@ -42,8 +42,8 @@ struct ExplainTests {
     #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
     #expect(try project.read(".highwater/explain.html").contains("held by remember()"))
     let growth = try Highwater.run("explain", "--metric", "growth", in: project)
-    // Beside much other work the halves of repetitions differ, so that the growth may not be clearly above the noise.
     #expect(growth.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(growth.text)")
+    #expect(growth.text.contains("of the growth during the run"), "\(growth.text)")
     let quiet = try Highwater.run("explain", "--against", after, in: project)
     #expect(quiet.code == 0 && !quiet.text.contains("of the rise"), "\(quiet.text)")
     #expect(!FileManager.default.fileExists(atPath: project.url("baselines").path), "nothing is judged or stored")
@@ -74,6 +74,7 @@ struct ExplainTests {
     let project = try project(Self.ending.command)
     let growth = try Highwater.run("explain", "--metric", "growth", in: project)
     #expect(growth.text.contains("held by serve() ← main (ending)"), "\(growth.text)\(growth.errors)")
+    #expect(growth.text.contains("of the growth during the run"), "\(growth.text)")
     let steady = try Highwater.run("explain", "--metric", "steady_rss", in: project)
     let held = #/fill_cache\(\) ← main \(ending\) +19\.\d MiB +held/#
     #expect(steady.text.contains(held), "\(steady.text)\(steady.errors)")
