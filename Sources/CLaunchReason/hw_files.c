@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -188,8 +189,46 @@ size_t hw_record_path(const char *folder, const char *instance, unsigned number,
   return text.length;
 }
 
-int hw_record_open(const char *path, int is_new) {
-  return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (is_new ? O_CREAT | O_EXCL : 0), 0600);
+#define RECORD_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+
+int hw_record_open(const char *path) { return open(path, RECORD_FLAGS); }
+
+/// Closes a file after a failure, and keeps its error number.
+static int give_up(int file) {
+  int code = errno;
+  close(file);
+  errno = code;
+  return -1;
+}
+
+/// Creates a locked file without a name; -1 where the file system cannot.
+static int create_unnamed(const char *path) {
+  char folder[PATH_MAX];
+  struct text text = text_in(folder, sizeof folder);
+  const char *slash = strrchr(path, '/');
+  append(&text, (struct span){.bytes = path, .length = slash != NULL ? (size_t)(slash - path) : 0});
+  int file = open(text.length > 0 ? folder : ".", RECORD_FLAGS | O_TMPFILE, 0600);
+  return file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0 ? give_up(file) : file;
+}
+
+/// Gives the file its name; this needs /proc (`AT_SYMLINK_FOLLOW` in linkat(2)).
+static bool name_file(int file, const char *path) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+int hw_record_create(const char *path) {
+  int file = create_unnamed(path);
+  if (file >= 0) {
+    if (name_file(file, path)) return file;
+    give_up(file);
+    if (errno == EEXIST) return -1;
+  }
+  file = open(path, RECORD_FLAGS | O_CREAT | O_EXCL, 0600);
+  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno == EWOULDBLOCK) errno = EEXIST;
+  return give_up(file);
 }
 
 int hw_is_test_host(void) {

@@ -111,9 +111,16 @@ size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instan
 
 /// Opens the file of a launch record; a link is not followed.
 ///
-/// @param is_new Whether to create it, accessible to its user only; it fails if it exists.
 /// @return The descriptor, or -1 with `errno`.
-int hw_record_open(const char *path, int is_new);
+int hw_record_open(const char *path);
+
+/// Creates an empty file for a launch record, accessible to its user only and locked with flock(2).
+///
+/// It is locked before it has a name, so that no other process that starts now takes it for a damaged record; where the
+/// file system has no unnamed files (`O_TMPFILE` in open(2)), right after that.
+///
+/// @return The descriptor, or -1 with `errno`: `EEXIST` if another process has just created or locked it.
+int hw_record_create(const char *path);
 
 /// Whether the program is a unit test host (XCTest, Swift Testing), by its name.
 int hw_is_test_host(void);

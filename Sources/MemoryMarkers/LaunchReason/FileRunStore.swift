@@ -234,7 +234,7 @@ extension FileRunStore {
   /// The state of a file, which is locked if it is free.
   private func slot(_ number: UInt32) throws(RunStoreError) -> Slot {
     guard let path = path(number) else { throw .noFolder }
-    let file = LaunchRecordFile.open(path, isNew: false)
+    let file = LaunchRecordFile.open(path)
     if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return .missing }
     guard file >= 0 else { throw failure("open", number) }
     do throws(RunStoreError) {
@@ -257,12 +257,10 @@ extension FileRunStore {
     if let failure = LaunchRecordFile.createFolders(of: path) {
       throw .system(call: "mkdir", path: failure.folder, errno: failure.code)
     }
-    let file = LaunchRecordFile.open(path, isNew: true)
-    // Another instance has just created it.
+    let file = LaunchRecordFile.create(path)
     if file < 0 && errno == EEXIST && number + 1 < Self.mostFiles { return try create(number + 1) }
     guard file >= 0 else { throw failure("open", number) }
     do throws(RunStoreError) {
-      guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw failure("flock", number) }
       return try map(file, number)
     } catch {
       close(file)

@@ -56,8 +56,11 @@ enum LaunchRecordFile {
     return path.isEmpty ? nil : path
   }
 
-  /// Opens the file, or creates it; returns -1 and sets `errno` on failure.
-  static func open(_ path: String, isNew: Bool) -> CInt { withCString(path) { hw_record_open($0, isNew ? 1 : 0) } }
+  /// Opens the file; returns -1 and sets `errno` on failure.
+  static func open(_ path: String) -> CInt { withCString(path) { hw_record_open($0) } }
+
+  /// Creates the file and locks it; returns -1 and sets `errno` on failure, to `EEXIST` if another process was faster.
+  static func create(_ path: String) -> CInt { withCString(path) { hw_record_create($0) } }
 
   /// Creates the missing folders of a path, accessible to their user only.
   ///
