@@ -6,10 +6,12 @@ import Testing
 struct ExplainTests {
   /// A server with some temporaries per request, and a cache, that keeps `LEAK` bytes of each request.
   ///
-  /// Temporaries extend the heap, and what is kept fills holes: first touch would name `parse_field`.
+  /// Temporaries extend the heap, and what is kept fills holes: first touch would name `parse_field`. Pauses keep its pace
+  /// even on a busy machine, so that the halves of its run have as many requests.
   private static let server = """
     #include <stdlib.h>
     #include <string.h>
+    #include <unistd.h>
     #define OWN __attribute__((noinline)) static
     static void *cache[4096];
     OWN char *parse_field(size_t size) { return memset(malloc(size), 1, size); }
@@ -21,7 +23,13 @@ struct ExplainTests {
       remember(); cache_put(number);
       for (int at = 0; at < 34; at++) free(fields[at]);
     }
-    int main(void) { for (int at = 0; at < 4000; at++) handle_request(at); return 0; }
+    int main(void) {
+      for (int at = 0; at < 4000; at++) {
+        handle_request(at);
+        if (at % 40 == 0) usleep(5000);
+      }
+      return 0;
+    }
     """
 
   private static let quietServer = CompiledProgram("quiet-server", flags: ["-O2", "-DLEAK=0"], server)

@@ -124,7 +124,12 @@ extension Repetition {
     if run.send(signal) {
       run.stopRequested = run.stopRequested ?? lastReading
       run.input = nil
-      let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .proceed) { run.hasEnded ? () : nil }
+      var asked = run.main
+      let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .proceed) {
+        // A launcher that was still alive has left its daemon behind.
+        if run.main != asked, run.send(signal) { asked = run.main }
+        return run.hasEnded ? () : nil
+      }
       if ended != nil { return }
       notes.append(.killedAfterStop(signal: signal, grace: grace))
     }

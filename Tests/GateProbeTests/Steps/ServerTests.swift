@@ -84,6 +84,21 @@ struct ServerTests {
     #expect(recording.end == End(.exited, code: 6))
   }
 
+  @Test("A launcher that is still alive after the steps leaves a daemon behind, which is stopped like any target")
+  func slowLauncher() throws {
+    var scenario = harness.scenario(
+      """
+      (setsid sh -c 'trap "exit 0" TERM; touch up; while :; do sleep 0.05; done' &)
+      trap "" TERM; while [ ! -e up ]; do sleep 0.05; done; touch launched; sleep 1; exit 0
+      """)
+    scenario.ready = Readiness(.file(harness.path("launched")))
+    scenario.steps = [Step(.mark("a"))]
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end == End(.stopped, code: 0))
+    #expect(recording.notes == [])
+  }
+
   @Test("A missing pidfile fails the start")
   func noPidfile() throws {
     var scenario = harness.scenario("(setsid sleep 1000 &); exit 0")
