@@ -393,6 +393,7 @@ struct MemoryProfileTests {
       ("server!swift_slowAlloc", .allocator), ("libhighwater-allocations.so!hook", .allocator),
       ("libc.so!qsort", .system), ("server!__libc_start_main_impl", .system),
       ("libstdc++.so!?", .runtime(nil)), ("server!void std::__invoke_impl<void>(int)", .runtime(nil)),
+      ("server!own::Cache* own::Handle<std::map<int, int> >::operator->() const", .own),
       ("server!std::enable_if<true>::type own::f<int>(int)", .own), ("server!core::Engine::load()", .own),
       ("server!(anonymous namespace)::load(int)", .own), ("server!server::main", .entry),
       ("server!runtime.mallocgc", .runtime(.go)), ("libjvm.so!?", .runtime(.java)), (":Interpreter", .runtime(.java)),
