@@ -14,6 +14,14 @@ package struct ProcessRecord: Sendable, Equatable, Codable {
   /// How it ended; nil if it was not seen to end.
   package var ending: EndEvidence.Status?
 
+  /// Whether it is a client of a daemon or of another machine, which runs programs on its behalf.
+  package var isClientOfRunner: Bool { Self.clientsOfRunners.contains(command) }
+
+  private static let clientsOfRunners: Set = [
+    "docker", "docker-compose", "nerdctl", "podman-remote", "kubectl", "oc", "lxc", "incus", "virsh", "machinectl",
+    "systemctl", "systemd-run", "ssh",
+  ]
+
   package init(
     id: Int32,
     parent: Int32,

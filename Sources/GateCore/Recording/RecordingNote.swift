@@ -5,6 +5,10 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case brief
   /// How the memory of a tree of several processes was counted.
   case treeMethod(method: TreeMethod)
+  /// The most memory of the target that was seen outside of its resident memory: swapped out, or in pages of hugetlbfs.
+  case notResident(swapped: Bytes, hugeTLB: Bytes)
+  /// The main process only asks others, outside the process tree, to run programs.
+  case runsElsewhere(command: String)
   /// Only the highest of this many samples was kept.
   case downsampled(stride: Int)
   /// The sampler could not be started: only the first and the last sample exist.

@@ -16,6 +16,10 @@ struct MappingTotals {
   private(set) var lazilyFreed: Bytes = .zero
   /// `AnonHugePages`.
   private(set) var hugePages: Bytes = .zero
+  /// `Swap`.
+  private(set) var swapped: Bytes = .zero
+  /// `Private_Hugetlb` and `Shared_Hugetlb`, which no other sum contains.
+  private(set) var hugeTLB: Bytes = .zero
 
   /// Reads the file in the folder of a process or thread; nil if it has ended, or its mappings may not be read.
   init?(inFolder folder: String) {
@@ -39,6 +43,9 @@ struct MappingTotals {
       }
       if let value = ProcText.value(of: "LazyFree:", in: text, at: start) { lazilyFreed = .kibibytes(value) }
       if let value = ProcText.value(of: "AnonHugePages:", in: text, at: start) { hugePages = .kibibytes(value) }
+      if let value = ProcText.value(of: "Swap:", in: text, at: start) { swapped = .kibibytes(value) }
+      if let value = ProcText.value(of: "Private_Hugetlb:", in: text, at: start) { hugeTLB += .kibibytes(value) }
+      if let value = ProcText.value(of: "Shared_Hugetlb:", in: text, at: start) { hugeTLB += .kibibytes(value) }
       start = ProcText.endOfLine(in: text, at: start) + 1
     }
     guard resident > .zero else { return nil }

@@ -20,6 +20,8 @@ extension SamplerState {
     if !countsTree, let share = totals.proportionalAnonymous {
       process.noteProportional(share.count, ofAnonymous: totals.anonymous.count)
     }
+    mostSwapped = max(mostSwapped, totals.swapped)
+    mostHugeTLB = max(mostHugeTLB, totals.hugeTLB)
     guard process === main, let memory = store.lastMemory else { return }
     let composition = Composition(
       anonymous: memory.anonymous, file: memory.file, shared: memory.shared, lazilyFreed: totals.lazilyFreed,

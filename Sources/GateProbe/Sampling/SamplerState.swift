@@ -34,6 +34,9 @@ struct SamplerState: ~Copyable {
   /// Whether a tracer reports every new process.
   var reportsAll: Bool
   private var addedNotes: [RecordingNote] = []
+  /// Of one process.
+  var mostSwapped = Bytes.zero
+  var mostHugeTLB = Bytes.zero
   private let refusalsBefore = ProcFile.refusals
   private var lastTree: Int64 = 0
   /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
@@ -352,13 +355,14 @@ extension SamplerState {
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       treePeak: Bytes(treePeak),
       widestGap: .nanoseconds(widestGap),
-      notes: notes
+      notes: notes + processes.filter { $0.isMain && $0.isClientOfRunner }.map { .runsElsewhere(command: $0.command) }
     )
   }
 
   private var notes: [RecordingNote] {
     var notes = addedNotes
     if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
+    if mostSwapped + mostHugeTLB > .zero { notes.append(.notResident(swapped: mostSwapped, hugeTLB: mostHugeTLB)) }
     if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes

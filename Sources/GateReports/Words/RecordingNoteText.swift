@@ -9,6 +9,10 @@ extension RecordingNote {
     case .brief:
       "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"
     case .treeMethod(let method): method.noteText
+    case .notResident(let swapped, let hugeTLB): Self.notResident(swapped: swapped, hugeTLB: hugeTLB)
+    case .runsElsewhere(let command):
+      "`\(command)` has programs run outside of the target's process tree, and their memory is not measured: start "
+        + "Highwater where they run, as in their container"
     case .downsampled(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"
     case .tooFewDescriptors(let limit):
@@ -45,6 +49,13 @@ extension RecordingNote {
 }
 
 extension RecordingNote {
+  private static func notResident(swapped: Bytes, hugeTLB: Bytes) -> String {
+    let parts = [(swapped, "were swapped out"), (hugeTLB, "are huge pages of hugetlbfs")]
+      .filter { $0.0 > .zero }
+      .map { "\(Format.amount($0.0)) \($0.1)" }
+    return "resident memory does not contain all that the target holds: up to \(parts.joined(separator: ", and "))"
+  }
+
   /// As in `2 processes outlived the target and were killed: cat, tee`.
   private func survivors(_ first: [String], count: Int) -> String {
     let subject = count == 1 ? "process outlived the target and was" : "processes outlived the target and were"

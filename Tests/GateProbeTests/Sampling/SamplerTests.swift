@@ -366,6 +366,26 @@ struct SamplerTests {
     let anonymous = try #require(Int64(line.split(separator: " ").dropFirst().first ?? ""))
     #expect(composition.anonymous == .kibibytes(anonymous))
   }
+
+  @Test("The sums of all mappings contain what is swapped out, and the pages of hugetlbfs, both private and shared")
+  func mappingTotals() throws {
+    // The lines of Linux 6.18, for a program with 64 MiB of MAP_HUGETLB.
+    let text = """
+      00400000-7fff5f5ac000 ---p 00000000 00:00 0                              [rollup]
+      Rss:                1764 kB
+      Pss:                 644 kB
+      Anonymous:           120 kB
+      LazyFree:              0 kB
+      AnonHugePages:         0 kB
+      Shared_Hugetlb:     2048 kB
+      Private_Hugetlb:   65536 kB
+      Swap:                300 kB
+      SwapPss:             300 kB
+      """
+    let totals = try #require(Array(text.utf8).withUnsafeBytes { MappingTotals(inRollup: $0) })
+    #expect(totals.resident == .kibibytes(1764) && totals.swapped == .kibibytes(300))
+    #expect(totals.hugeTLB == .mebibytes(66))
+  }
 }
 
 extension Sampler {

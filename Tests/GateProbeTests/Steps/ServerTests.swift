@@ -99,6 +99,20 @@ struct ServerTests {
     #expect(recording.notes == [])
   }
 
+  @Test(
+    "A target that has its programs run outside of its tree is noted, unless it is not the main process",
+    arguments: [
+      ("exec ./docker 0.2", ["docker"]), ("./docker 0.2 & exec python3 -c 'import time; time.sleep(0.4)'", []),
+    ])
+  func runsElsewhere(command: String, clients: [String]) throws {
+    var scenario = harness.scenario("cp /bin/sleep docker; \(command)")
+    scenario.until = .exit
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil)
+    let noted = recording.notes.compactMap { if case .runsElsewhere(let command) = $0 { command } else { nil } }
+    #expect(noted == clients)
+  }
+
   @Test("A missing pidfile fails the start")
   func noPidfile() throws {
     var scenario = harness.scenario("(setsid sleep 1000 &); exit 0")

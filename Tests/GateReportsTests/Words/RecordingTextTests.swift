@@ -160,6 +160,20 @@ struct RecordingTextTests {
         "3 processes outlived the target and were killed: cat, tee …"
       ),
       (.unkillable(pids: [7, 8]), "could not be killed: process 7, 8"),
+      (
+        .notResident(swapped: .mebibytes(12), hugeTLB: .mebibytes(64)),
+        "resident memory does not contain all that the target holds: up to 12.0 MiB were swapped out, and 64.0 MiB are "
+          + "huge pages of hugetlbfs"
+      ),
+      (
+        .notResident(swapped: .zero, hugeTLB: .mebibytes(2)),
+        "resident memory does not contain all that the target holds: up to 2.0 MiB are huge pages of hugetlbfs"
+      ),
+      (
+        .runsElsewhere(command: "docker"),
+        "`docker` has programs run outside of the target's process tree, and their memory is not measured: start "
+          + "Highwater where they run, as in their container"
+      ),
       (.processesNotListed(count: 9), "9 more processes were seen than are listed"),
       (
         .outputNotStored(failure: SystemFailure(.write, path: "/x", code: 28)),
