@@ -13,8 +13,9 @@
 
 // MARK: - The set of names
 
-static char **names;
-static size_t name_count, name_capacity;
+/// One set for each thread, without a lock, which a fork could copy in its locked state.
+static _Thread_local char **names;
+static _Thread_local size_t name_count, name_capacity;
 
 static size_t hash(const char *name) {
   uint64_t sum = UINT64_C(14695981039346656037);

@@ -14,9 +14,14 @@ package final class PosixThread: Sendable {
     thread = created.thread
   }
 
-  /// Waits until the thread has ended; call it once.
+  /// Waits until the thread has ended; call it once, or ``detach()``.
   package func join() {
     pthread_join(thread, nil)
+  }
+
+  /// Lets the thread end without a ``join()``, after which its memory is freed.
+  func detach() {
+    pthread_detach(thread)
   }
 
   private static func create(_ body: Unmanaged<Body>) -> (thread: pthread_t, code: Int32) {
