@@ -44,8 +44,10 @@ struct MappingTotals {
       if let value = ProcText.value(of: "LazyFree:", in: text, at: start) { lazilyFreed = .kibibytes(value) }
       if let value = ProcText.value(of: "AnonHugePages:", in: text, at: start) { hugePages = .kibibytes(value) }
       if let value = ProcText.value(of: "Swap:", in: text, at: start) { swapped = .kibibytes(value) }
-      if let value = ProcText.value(of: "Private_Hugetlb:", in: text, at: start) { hugeTLB = hugeTLB + .kibibytes(value) }
-      if let value = ProcText.value(of: "Shared_Hugetlb:", in: text, at: start) { hugeTLB = hugeTLB + .kibibytes(value) }
+      let ownHugeTLB = ProcText.value(of: "Private_Hugetlb:", in: text, at: start)
+      if let value = ownHugeTLB ?? ProcText.value(of: "Shared_Hugetlb:", in: text, at: start) {
+        hugeTLB = hugeTLB + .kibibytes(value)
+      }
       start = ProcText.endOfLine(in: text, at: start) + 1
     }
     guard resident > .zero else { return nil }

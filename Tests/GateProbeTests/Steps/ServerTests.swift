@@ -102,10 +102,12 @@ struct ServerTests {
   @Test(
     "A target that has its programs run outside of its tree is noted, unless it is not the main process",
     arguments: [
-      ("exec ./docker 0.2", ["docker"]), ("./docker 0.2 & exec python3 -c 'import time; time.sleep(0.4)'", []),
+      (Command.arguments(["./docker", "0.2"]), ["docker"]),
+      (.shell("./docker 0.2 & exec python3 -c 'import time; time.sleep(0.4)'"), []),
     ])
-  func runsElsewhere(command: String, clients: [String]) throws {
-    var scenario = harness.scenario("cp /bin/sleep docker; \(command)")
+  func runsElsewhere(command: Command, clients: [String]) throws {
+    var scenario = harness.scenario(command)
+    scenario.setup = [.shell("cp /bin/sleep docker")]
     scenario.until = .exit
     let recording = try harness.run(scenario)
     #expect(recording.failure == nil)

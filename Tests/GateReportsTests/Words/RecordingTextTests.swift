@@ -162,12 +162,12 @@ struct RecordingTextTests {
       (.unkillable(pids: [7, 8]), "could not be killed: process 7, 8"),
       (
         .notResident(swapped: .mebibytes(12), hugeTLB: .mebibytes(64)),
-        "resident memory does not contain all that the target holds: up to 12.0 MiB were swapped out, and 64.0 MiB are "
+        "resident memory does not contain all that the target holds: up to 12.0 MiB were swapped out, and 64.0 MiB are "
           + "huge pages of hugetlbfs"
       ),
       (
         .notResident(swapped: .zero, hugeTLB: .mebibytes(2)),
-        "resident memory does not contain all that the target holds: up to 2.0 MiB are huge pages of hugetlbfs"
+        "resident memory does not contain all that the target holds: up to 2.0 MiB are huge pages of hugetlbfs"
       ),
       (
         .runsElsewhere(command: "docker"),
