@@ -61,8 +61,11 @@ struct CurlHandles: ~Copyable {
     let code = try withExtendedLifetime(received) { () throws(HTTPFailure) in
       try Self.run(easy, in: multi, address, isCancelled)
     }
-    guard code == CURLE_OK || received.isTruncated else {
-      throw HTTPFailure(code, of: easy, received, at: address, mayUseProxy: !avoidsProxy)
+    let isComplete = code == CURLE_OK || received.isTruncated
+    // A status has three digits (RFC 9110, section 15); from a damaged line libcurl 7.88 reads any number, even -1.
+    guard isComplete, (100...999).contains(Self.number(CURLINFO_RESPONSE_CODE, of: easy)) else {
+      let failure = isComplete ? CURLE_WEIRD_SERVER_REPLY : code
+      throw HTTPFailure(failure, of: easy, received, at: address, mayUseProxy: !avoidsProxy)
     }
     return Self.response(of: easy, received)
   }

@@ -120,10 +120,10 @@ struct HTTPFailureTests {
     #expect(failure(request, trust: HTTPTrust(file: certificates.authority))?.code == .connectionLost)
   }
 
-  @Test("A response that is not HTTP is reported")
-  func garbage() throws {
+  @Test("A response that is not HTTP is reported", arguments: ["garbage", "no-status"])
+  func garbage(path: String) throws {
     let server = try LoopbackServer()
-    let failure = try #require(self.failure(HTTPRequest(url: server.url("/garbage"))))
+    let failure = try #require(self.failure(HTTPRequest(url: server.url("/\(path)"))))
     #expect(failure.code == .other)
     #expect(failure.problem == "the response of 127.0.0.1:\(server.port) is not HTTP")
   }

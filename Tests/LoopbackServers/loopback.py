@@ -183,6 +183,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n" * 20)
         self.close_connection = True
 
+    def on_no_status(self):
+        self.wfile.write(b"HTTP/2" + b"7" * 120 + b"00` OK\r\n\r\nok")
+        self.close_connection = True
+
     def do_CONNECT(self):
         """Tunnels to the named host, as an https proxy does."""
         host, port = self.path.rsplit(":", 1)
