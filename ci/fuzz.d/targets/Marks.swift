@@ -55,11 +55,13 @@ extension FuzzTarget {
 
   /// A name, a unit and a number for the C functions, whose lines must all be understood.
   static let marksInC = FuzzTarget("marks-in-c") { input in
-    let fifo = marksFIFO
+    let received = ReceivedBytes(from: marksFIFO)
+    // Read meanwhile: a phase waits until then.
+    let reader = try PosixThread(named: "reader") { received.read() }
     let sent = send(input)
-    var buffer = [UInt8](repeating: 0, count: 8192)
-    let count = max(0, Glibc.read(fifo, &buffer, buffer.count))
-    let found = messages(in: Array(buffer[..<count]), chunk: 8192)
+    received.isComplete.store(true, ordering: .releasing)
+    reader.join()
+    let found = messages(in: received.bytes.withLock { $0 }, chunk: 8192)
     try promise(found.unknown == 0 && found.messages.count == sent, "a line of the C functions is not understood")
   }
 
@@ -93,5 +95,28 @@ extension FuzzTarget {
     defer { copy.deallocate() }
     _ = copy.initialize(from: bytes.map { CChar(bitPattern: $0) })
     if let start = copy.baseAddress { body(hw_mark_text(bytes: start, length: copy.count)) }
+  }
+}
+
+/// What is read from a FIFO on another thread.
+private final class ReceivedBytes: Sendable {
+  let bytes = Mutex<[UInt8]>([])
+  /// Whether nothing is written any more.
+  let isComplete = Atomic(false)
+  private let fifo: CInt
+
+  init(from fifo: CInt) {
+    self.fifo = fifo
+  }
+
+  func read() {
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    while true {
+      let isLast = isComplete.load(ordering: .acquiring)
+      let count = max(0, Glibc.read(fifo, &buffer, buffer.count))
+      bytes.withLock { $0 += buffer[..<count] }
+      if isLast { return }
+      if count == 0 { Polling.wait(toRead: [fifo], atMost: .milliseconds(1)) }
+    }
   }
 }
