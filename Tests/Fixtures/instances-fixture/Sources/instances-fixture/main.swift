@@ -108,7 +108,13 @@ case "threads":
 case "late":
   let thread = DispatchQueue(label: "other")
   thread.sync { print("started") }
-  DispatchQueue.concurrentPerform(iterations: 4) { _ in usleep(1000) }
+  // Not concurrentPerform, which stays on this thread where there is one CPU.
+  let isRunning = DispatchSemaphore(value: 0)
+  DispatchQueue.global().async {
+    isRunning.signal()
+    sleep(60)
+  }
+  isRunning.wait()
   start(.counts, .entry)
 case "restart":
   for round in 1...3 {
