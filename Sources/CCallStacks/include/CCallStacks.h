@@ -105,7 +105,7 @@ int hw_sources_at(struct hw_place place, const struct hw_source *_Nullable *_Non
 
 /// The name of a symbol without what the compiler has added to it, demangled if it is of C++, Rust or Swift.
 ///
-/// Lives until exit. Equal names are the same pointer.
+/// Lives until exit. Equal names are the same pointer within a thread.
 const char *_Nonnull hw_demangle(const char *_Nonnull symbol);
 
 #endif
