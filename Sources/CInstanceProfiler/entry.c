@@ -68,8 +68,16 @@ void hw_entry_restore(struct hw_entry *entry) {
 
 // No machine code of other processors is known: the tables are used there.
 
-bool hw_entry_is_known(const void *function, const struct hw_runtime *runtime) { return false; }
-bool hw_entry_replace(struct hw_entry *entry, const void *function, const void *target) { return false; }
-void hw_entry_restore(struct hw_entry *entry) {}
+bool hw_entry_is_known(const void *function, const struct hw_runtime *runtime) {
+  (void)function, (void)runtime;
+  return false;
+}
+
+bool hw_entry_replace(struct hw_entry *entry, const void *function, const void *target) {
+  (void)entry, (void)function, (void)target;
+  return false;
+}
+
+void hw_entry_restore(struct hw_entry *entry) { (void)entry; }
 
 #endif

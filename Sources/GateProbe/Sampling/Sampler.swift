@@ -156,15 +156,16 @@ extension Sampler {
     let seed =
       UInt64(bitPattern: Int64(processTree.startedAt.nanoseconds)) ^ UInt64(bitPattern: Int64(processTree.leader))
     var clock = SamplerClock(interval: interval, seed: seed)
-    // Includes the wake-up, which is the larger part of a reading's cost.
-    var costsBegin = ThreadTime.nanoseconds()
+    var spent = ThreadTime.nanoseconds()
     while true {
       let searchCost = search(&clock)
       sweep()
-      let cost = ThreadTime.nanoseconds() - costsBegin - searchCost
-      sumMappings(&clock)
+      let mappingsCost = sumMappings(&clock)
+      let before = spent
+      spent = ThreadTime.nanoseconds()
+      // Includes the wake-up, which is the larger part of a reading's cost.
+      let cost = spent - before - searchCost - mappingsCost
       let next = processTree.startedAt + .nanoseconds(clock.nextSweep(after: Self.age(of: processTree), cost: cost))
-      costsBegin = ThreadTime.nanoseconds()
       if LinuxCalls.sleep(until: next, wakingOn: wake) || processTree.isEmpty { return }
     }
   }
@@ -192,10 +193,11 @@ extension Sampler {
     return cost
   }
 
-  /// Sums the mappings of the processes, one by one, if that is due.
-  private func sumMappings(_ clock: inout SamplerClock) {
+  /// Sums the mappings of the processes, one by one, if that is due; returns the CPU time that it took.
+  private func sumMappings(_ clock: inout SamplerClock) -> Int64 {
     let begin = Self.age(of: processTree)
-    guard begin >= clock.nextComposition else { return }
+    guard begin >= clock.nextComposition else { return 0 }
+    let before = ThreadTime.nanoseconds()
     let sums = state.withLock { $0.processesToSum }.map { (pid: $0.pid, totals: MappingTotals(inFolder: $0.folder)) }
     state.withLock { state in
       for (pid, totals) in sums {
@@ -204,5 +206,6 @@ extension Sampler {
     }
     let end = Self.age(of: processTree)
     clock.didReadComposition(at: end, took: end - begin)
+    return ThreadTime.nanoseconds() - before
   }
 }

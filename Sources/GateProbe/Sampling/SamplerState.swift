@@ -180,9 +180,7 @@ extension SamplerState {
   /// How long to wait before reading slowly changing values again.
   ///
   /// A reading costs some 15 µs, and CPU time advances in steps of 10 ms anyway. Short-lived processes are read more
-  /// often, so that at most a thirtieth of their life is missed at its end. Three readings every 10 ms took 1.08 % of a
-  /// CPU (0.74 % in an equivalent C program); with these pauses it is 0.83 % (medians of 7 interleaved runs, 2 CPUs,
-  /// 2026-11).
+  /// often, so that at most a thirtieth of their life is missed at its end.
   private static func rereadInterval(at time: Int64) -> Int64 { min(40_000_000, time / 32) }
 
   /// The memory of the tree: that of the main process, and the anonymous memory of the others; `memory` has the values
