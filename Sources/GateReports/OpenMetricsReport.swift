@@ -35,7 +35,7 @@ package enum OpenMetricsReport {
       for metric in scenario.allMetrics {
         let (name, part) = metric.metric.parts
         // A family has one unit, but targets report values in many.
-        let unit = metric.metric.isValue ? "" : metric.unit.replacing("/", with: "_per_").asPartOfName
+        let unit = metric.metric.isValue ? "" : metric.unit.replacing("/", with: "_per_")
         let all = labels + part + (metric.metric.isValue && !metric.unit.isEmpty ? [("unit", metric.unit)] : [])
         let ending = unit.isEmpty ? "" : "_\(unit)"
         if let median = metric.current?.median {
@@ -83,17 +83,10 @@ extension MetricName {
   fileprivate var parts: (name: String, label: [(String, String)]) {
     if isInstances { return ("instances", [("class", reportedName)]) }
     if isValue { return ("value", [("name", reportedName)]) }
-    if let (phase, metric) = inPhase { return ("phase_" + metric.text.asPartOfName, [("phase", phase)]) }
-    return (text.asPartOfName, [])
-  }
-}
-
-extension String {
-  /// With underscores for all but letters and digits of ASCII: a unit may come from a history that others wrote.
-  fileprivate var asPartOfName: String {
-    String(
-      unicodeScalars.map { scalar in
-        scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? Character(scalar) : "_"
-      })
+    if let (phase, metric) = inPhase { return ("phase_" + metric.text, [("phase", phase)]) }
+    let plain = text.unicodeScalars.map { scalar in
+      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? Character(scalar) : "_"
+    }
+    return (String(plain), [])
   }
 }

@@ -235,7 +235,7 @@ extension MetricResult: Codable {
     )
     allowed = bounds?.allowed
     isUndecided = try fields.decode(Bool.self, forKey: .isUndecided)
-    if metric.isValue, !unit.isEmpty, !MetricUnit.isValid(unit) {
+    if !unit.isEmpty, !MetricUnit.isValid(unit) {
       throw fields.corrupted(.unit, "is not a unit: `\(unit.prefix(80))`")
     }
   }

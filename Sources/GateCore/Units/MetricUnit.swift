@@ -33,7 +33,7 @@ package enum MetricUnit {
     return isShort ? Decimals.short(value * 1000) + " ms" : Decimals.short(value) + " s"
   }
 
-  /// Whether a target may report values in this unit: 1 to 20 of `A-Z a-z 0-9 . _ - / %`.
+  /// Whether values may have this unit, which a target or another file may name: 1 to 20 of `A-Z a-z 0-9 . _ - / %`.
   package static func isValid(_ word: String) -> Bool {
     (1...20).contains(word.utf8.count)
       && word.utf8.allSatisfy { byte in

@@ -260,6 +260,7 @@ struct ReportedValueTests {
     arguments: [
       ("\"items\"", "\"it ems\"", "metrics[0].unit` is not a unit: `it ems`"),
       ("\"items\"", "\"<b>\"", "metrics[0].unit` is not a unit: `<b>`"),
+      ("\"unit\":\"bytes\"", "\"unit\":\"<b>\"", ".unit` is not a unit: `<b>`"),
       ("\"limit\":1000", "\"limit\":-1", "metrics[0].tolerance.limit` is negative"),
       ("\"limit\":1000", "\"limit\":\"1000\"", "metrics[0].tolerance.limit` is not a number"),
     ])
