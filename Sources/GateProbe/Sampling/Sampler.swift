@@ -186,9 +186,7 @@ extension Sampler {
     let now = Self.age(of: processTree)
     let (isSearching, isReported) = state.withLock { ($0.isSearching, $0.reportsAll) }
     guard clock.isSearchDue(at: now, isSearching: isSearching, isReported: isReported) else { return 0 }
-    let before = ThreadTime.nanoseconds()
-    state.withLock { $0.discover(at: now) }
-    let cost = ThreadTime.nanoseconds() - before
+    let cost = ThreadTime.nanoseconds { state.withLock { $0.discover(at: now) } }
     clock.didSearch(at: now, cost: cost)
     return cost
   }
@@ -197,15 +195,16 @@ extension Sampler {
   private func sumMappings(_ clock: inout SamplerClock) -> Int64 {
     let begin = Self.age(of: processTree)
     guard begin >= clock.nextComposition else { return 0 }
-    let before = ThreadTime.nanoseconds()
-    let sums = state.withLock { $0.processesToSum }.map { (pid: $0.pid, totals: MappingTotals(inFolder: $0.folder)) }
-    state.withLock { state in
-      for (pid, totals) in sums {
-        if let totals { state.note(totals, of: pid, at: begin) }
+    let cost = ThreadTime.nanoseconds {
+      let sums = state.withLock { $0.processesToSum }.map { (pid: $0.pid, totals: MappingTotals(inFolder: $0.folder)) }
+      state.withLock { state in
+        for (pid, totals) in sums {
+          if let totals { state.note(totals, of: pid, at: begin) }
+        }
       }
     }
     let end = Self.age(of: processTree)
     clock.didReadComposition(at: end, took: end - begin)
-    return ThreadTime.nanoseconds() - before
+    return cost
   }
 }

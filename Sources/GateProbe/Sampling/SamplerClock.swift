@@ -13,10 +13,10 @@ struct SamplerClock {
     static let loading = Pace(shortest: 100_000, pausePerCost: 5)
     /// While the interval grows, and for requested intervals below 10 ms: at most 5 % of a CPU.
     static let growing = Pace(shortest: 1_000_000, pausePerCost: 20)
-    /// At most 0.63 % of a CPU for readings, and as much for searches, which are rare while a tracer reports processes.
+    /// At most 0.5 % of a CPU for readings, and as much for searches, which are rare while a tracer reports processes.
     ///
-    /// At 10 ms a reading may take 62 µs, mostly for the wake-up if the machine sleeps in between.
-    static let running = Pace(shortest: 1_000_000, pausePerCost: 160)
+    /// At 10 ms a reading may take 50 µs, mostly for the wake-up if the machine sleeps in between.
+    static let running = Pace(shortest: 1_000_000, pausePerCost: 200)
 
     static func at(_ age: Int64, interval: Int64) -> Pace {
       if age < 10_000_000 { return loading }

@@ -32,6 +32,13 @@ enum ThreadTime {
   static func nanoseconds() -> Int64 {
     nanosecondsOf(CLOCK_THREAD_CPUTIME_ID)
   }
+
+  /// What the work took of the calling thread, in nanoseconds.
+  static func nanoseconds(of work: () -> Void) -> Int64 {
+    let before = nanoseconds()
+    work()
+    return nanoseconds() - before
+  }
 }
 
 private func nanosecondsOf(_ clock: clockid_t) -> Int64 {

@@ -53,7 +53,7 @@ struct CheckRun {
   /// Regressions are explained when all scenarios have been measured, one after the other: the profiler stops its target
   /// so often that it would slow the others down.
   mutating func results(of plans: [CheckPlan]) -> [ScenarioResult]? {
-    guard let measured = measured(plans) else { return nil }
+    guard let measured = measureAll(plans) else { return nil }
     var results: [ScenarioResult] = []
     for (plan, measured) in zip(plans, measured) {
       measured.writeFailure.map { writeFailures.append($0) }
@@ -77,30 +77,31 @@ struct CheckRun {
   }
 
   /// Scenarios that need the machine alone are measured after the others.
-  private func measured(_ plans: [CheckPlan]) -> [Measured]? {
-    func measure(_ indices: [Int], on jobs: Int) -> [Measured]? {
+  private func measureAll(_ plans: [CheckPlan]) -> [Measured]? {
+    func sideBySide(_ indices: [Int], on jobs: Int) -> [Measured]? {
       SideBySide.map(indices, on: jobs) { [self] index in
         showProgress(
           .scenarioStarted(plans[index].scenario.name, index: index + 1, of: plans.count, isAlone: jobs == 1))
-        return measuredAndShown(plans[index])
+        return measureShown(plans[index])
       }
     }
     func isShared(_ index: Int) -> Bool { jobs == 1 || !plans[index].scenario.isExclusive }
     let (shared, exclusive) = (plans.indices.filter(isShared), plans.indices.filter { !isShared($0) })
-    guard let first = measure(shared, on: jobs), let last = measure(exclusive, on: 1) else { return nil }
+    guard let first = sideBySide(shared, on: jobs), let last = sideBySide(exclusive, on: 1) else { return nil }
     return zip(shared + exclusive, first + last).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  private func measuredAndShown(_ plan: CheckPlan) -> Measured? {
+  private func measureShown(_ plan: CheckPlan) -> Measured? {
     let begin = ContinuousClock.now
-    guard var measured = measured(plan) else { return nil }
+    guard var measured = judged(plan) else { return nil }
     if let other = measured.other { measured.own.times += other.times }
     measured.own.times.overhead = max(.zero, ContinuousClock.now - begin - measured.own.times.total)
     showProgress(.scenarioFinished(measured.own))
     return measured
   }
 
-  private func measured(_ plan: CheckPlan) -> Measured? {
+  /// Runs the scenario, and the other build's if that is what it is compared with, and judges it.
+  private func judged(_ plan: CheckPlan) -> Measured? {
     var own = run(of: plan.scenario, plan, into: artifacts)
     switch plan.comparison {
     case .approved(let reference):
