@@ -98,9 +98,14 @@ struct DeliveryRun: ~Copyable {
         report(.postponed(count: count), of: entry.message.deliveryID, to: webhook, wasQueued: true)
         return
       }
+      guard let message = entry.message.message(to: webhook) else {
+        outbox.markBroken(entry.name)
+        report(.unproven(file: entry.name), of: entry.message.deliveryID, to: webhook, wasQueued: true)
+        continue
+      }
       let outcome: DeliveryOutcome
       do {
-        outcome = .delivered(attempts: try attempts.send(entry.message.message(to: webhook), atMost: limit, until: end))
+        outcome = .delivered(attempts: try attempts.send(message, atMost: limit, until: end))
         outbox.remove(entry.name)
       } catch {
         outcome = outbox.outcome(of: entry.name, after: error)

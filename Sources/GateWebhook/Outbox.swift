@@ -79,7 +79,7 @@ final class Outbox {
       case .message(let message): contents.entries.append(Entry(name: name, message: message))
       case .missing: break
       case .malformed:
-        if (try? folder.rename(name, to: name + ".broken")) != nil { contents.malformed.append(name) }
+        if markBroken(name) { contents.malformed.append(name) }
       }
     }
     return contents
@@ -115,6 +115,12 @@ final class Outbox {
   func setAside(_ name: String) -> String? {
     let rejected = name + Self.rejectedSuffix
     return (try? folder.rename(name, to: rejected)).map { rejected }
+  }
+
+  /// Renames a file that no run of this user has written, so that no run reads it again; false if it cannot be renamed.
+  @discardableResult
+  func markBroken(_ name: String) -> Bool {
+    (try? folder.rename(name, to: name + ".broken")) != nil
   }
 
   private func messageNames() -> [String] {

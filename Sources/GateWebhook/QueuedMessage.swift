@@ -1,7 +1,11 @@
+import Digests
 import FoundationEssentials
 import GateCore
 
 /// A message as a file in the outbox; contains neither the webhook's URL nor its secret.
+///
+/// Its ``proof`` tells a message of an earlier run from a file that somebody else put into the folder, such as one that a
+/// branch of the repository contains.
 struct QueuedMessage: Codable, Equatable {
   static let currentSchema = "highwater.outbox/1"
 
@@ -13,6 +17,8 @@ struct QueuedMessage: Codable, Equatable {
   let webhook: String
   /// Base64 in the file, since a signature covers the exact bytes.
   let body: Data
+  /// The HMAC of the other fields, with the webhook's secret as its key.
+  let proof: String
 
   init(_ message: OutgoingMessage, createdAt: Date) {
     schema = Self.currentSchema
@@ -21,6 +27,19 @@ struct QueuedMessage: Codable, Equatable {
     self.createdAt = createdAt
     webhook = message.webhook.key
     body = Data(message.body)
+    proof = Self.proof(of: message, createdAt: createdAt)
+  }
+
+  /// The proof that a run with the secret of the message's webhook wrote it.
+  ///
+  /// The text begins with the schema, and that of a request's signature with digits, so that neither can take the place of
+  /// the other. No field but the body contains a line feed.
+  private static func proof(of message: OutgoingMessage, createdAt: Date) -> String {
+    let fields = [
+      currentSchema, message.webhook.key, message.event, message.deliveryID, "\(Int64(createdAt.timeIntervalSince1970))",
+    ]
+    let text = Array((fields.joined(separator: "\n") + "\n").utf8) + message.body
+    return SHA256.hexadecimal(SHA256.authentication(of: text, key: message.webhook.proofKey))
   }
 
   /// Parses a file; nil if the bytes are not a message.
@@ -45,9 +64,10 @@ struct QueuedMessage: Codable, Equatable {
     return Array(try encoder.encode(self)) + [0x0a]
   }
 
-  /// The message to send to the webhook with its key.
-  func message(to webhook: Webhook) -> OutgoingMessage {
-    OutgoingMessage(webhook: webhook, event: event, deliveryID: deliveryID, body: Array(body))
+  /// The message to send to the webhook with its key; nil if no run with the webhook's secret wrote it.
+  func message(to webhook: Webhook) -> OutgoingMessage? {
+    let message = OutgoingMessage(webhook: webhook, event: event, deliveryID: deliveryID, body: Array(body))
+    return Self.proof(of: message, createdAt: createdAt) == proof ? message : nil
   }
 }
 
@@ -56,5 +76,10 @@ extension Webhook {
   /// secret of the environment.
   var key: String {
     StableHash.hexadecimal(of: reference)
+  }
+
+  /// The key of ``QueuedMessage/proof``: the secret, or without one the URL, which is the secret of a chat's webhook.
+  fileprivate var proofKey: [UInt8] {
+    Array((secret ?? url).exposed.utf8)
   }
 }

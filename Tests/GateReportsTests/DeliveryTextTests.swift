@@ -78,6 +78,14 @@ struct DeliveryTextTests {
       (.withoutWebhook, "a queued message belongs to no webhook of the project file; it is kept for 30 days"),
       (.expired, "a queued message was deleted: it belonged to no webhook of the project file for 30 days"),
       (.malformed(file: "a"), "the outbox file `a` is not a message; it was renamed to `a.broken`"),
+      (
+        .unproven(file: "a"),
+        """
+        queued message to example.org not sent: no run with this webhook's secret wrote the outbox file `a`, which was \
+        renamed to `a.broken`
+          hint: after a change of the webhook's secret or URL this is expected; otherwise find out who wrote the file
+        """
+      ),
     ] as [(DeliveryOutcome, String)]
   )
   func outbox(outcome: DeliveryOutcome, problem: String) {

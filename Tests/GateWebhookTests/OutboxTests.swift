@@ -103,9 +103,9 @@ struct OutboxTests {
   @Test("After a webhook has rejected a queued message for a reason that concerns all, the others wait")
   func deadWebhook() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    let dead = Webhook("http://nothing.invalid/")
+    let dead = Webhook("http://nothing.invalid/", secret: "s")
     for id in ["a", "b", "c"] { _ = fixtures.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
-    let reports = fixtures.deliver([], to: [Webhook(server.url("/status/403"))])
+    let reports = fixtures.deliver([], to: [Webhook(server.url("/status/403"), secret: "s")])
     let rejected = try #require(try fixtures.files().last { $0.hasSuffix(".json.rejected") })
     #expect(
       reports.map(\.outcome) == [.rejected(.status(403), attempts: 1, file: rejected), .postponed(count: 2)])
@@ -116,10 +116,10 @@ struct OutboxTests {
   @Test("A message that the server rejects does not stop the next ones")
   func rejectedMessage() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    let dead = Webhook("http://nothing.invalid/")
+    let dead = Webhook("http://nothing.invalid/", secret: "s")
     for id in ["a", "b"] { _ = fixtures.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
     // The first request to this path fails with a status that concerns only that message.
-    let webhook = Webhook(server.url("/flaky/1/422"))
+    let webhook = Webhook(server.url("/flaky/1/422"), secret: "s")
     let reports = fixtures.deliver([], to: [webhook])
     let file = try #require(try fixtures.files().first)
     #expect(
@@ -130,15 +130,15 @@ struct OutboxTests {
   @Test("A message whose webhook was removed from the project file is reported once, and kept")
   func removedWebhook() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    let old = Webhook("http://nothing.invalid/", named: "old")
+    let old = Webhook("http://nothing.invalid/", named: "old", secret: "s")
     _ = fixtures.deliver([OutgoingMessage(to: old, id: "a")], to: [])
-    let new = Webhook(server.url("/echo"), named: "new")
+    let new = Webhook(server.url("/echo"), named: "new", secret: "s")
     let reports = fixtures.deliver([], to: [new])
     #expect(reports.map(\.outcome) == [.withoutWebhook])
     #expect(reports.map(\.webhook) == [nil])
     #expect(fixtures.deliver([], to: [new]).isEmpty)
     #expect(try fixtures.files().count == 1)
-    let back = Webhook(server.url("/echo"), named: "old")
+    let back = Webhook(server.url("/echo"), named: "old", secret: "s")
     #expect(fixtures.deliver([], to: [back]).map(\.outcome) == [.delivered(attempts: 1)])
     #expect(try fixtures.files().isEmpty)
   }
@@ -156,12 +156,49 @@ struct OutboxTests {
   }
 
   @Test(
+    "A message that no run with the webhook's secret wrote is set aside and not sent",
+    arguments: [
+      // Written by a run with another secret, or with none.
+      (secret: "other", edit: { $0 }), (secret: nil, edit: { $0 }),
+      // Altered, or moved to another webhook.
+      (secret: "s", edit: { $0.replacing("eyJ2ZXJkaWN0IjoicGFzcyJ9", with: "eyJ2ZXJkaWN0IjoiZmFpbCJ9") }),
+      (secret: "s", edit: { $0.replacing("\"deliveryID\":\"a\"", with: "\"deliveryID\":\"b\"") }),
+      (secret: "s", edit: { $0.replacing("\"event\":\"check\"", with: "\"event\":\"approval\"") }),
+      (secret: "s", edit: { $0.replacing(/"createdAt":"20../, with: "\"createdAt\":\"2019") }),
+      (secret: "s", edit: { $0.replacing(/"proof":"[0-9a-f]*"/, with: "\"proof\":\"\"") }),
+    ] as [(secret: String?, edit: @Sendable (String) -> String)])
+  func forged(secret: String?, edit: @Sendable (String) -> String) throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let writer = Webhook(server.url("/echo"), secret: secret)
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: writer, id: "a"), at: .now)
+    let webhook = Webhook(server.url("/echo"), secret: "s")
+    let written = try fixtures.text(of: name)
+    #expect(secret != "s" || edit(written) != written)
+    try fixtures.write(edit(written), to: name)
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name)])
+    #expect(try fixtures.files() == [name + ".broken"])
+    #expect(fixtures.deliver([OutgoingMessage(to: webhook, id: "z")], to: [webhook]).map(\.deliveryID) == ["z"])
+    #expect(try server.visits(1).map { $0.headers["x-highwater-delivery"] } == ["z"])
+  }
+
+  @Test("A queued message of one webhook is not sent to another with the same secret")
+  func movedMessage() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let (one, other) = (
+      Webhook("http://nothing.invalid/", named: "one", secret: "s"), Webhook(server.url("/echo"), named: "other", secret: "s")
+    )
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: one, id: "a"), at: .now)
+    try fixtures.write(fixtures.text(of: name).replacing(one.key, with: other.key), to: name)
+    #expect(fixtures.deliver([], to: [other]).map(\.outcome) == [.unproven(file: name)])
+  }
+
+  @Test(
     "An invalid message file is renamed and reported",
     arguments: [
       "", "not JSON", "[]", "{\"schema\":\"highwater.outbox/2\"}", String(repeating: "[", count: 100_000),
       """
       {"schema":"highwater.outbox/1","deliveryID":"a\\r\\nX: y","event":"check","createdAt":"2026-01-02T03:04:05Z",\
-      "webhook":"k","body":""}
+      "webhook":"k","body":"","proof":""}
       """,
     ]
   )
@@ -192,8 +229,9 @@ struct OutboxTests {
   @Test("Messages of a webhook whose variables are unset wait for a run that has them")
   func unsetVariables() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    _ = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
-    var webhook = Webhook(server.url("/echo"))
+    let dead = Webhook("http://nothing.invalid/", secret: "s")
+    _ = fixtures.deliver([OutgoingMessage(to: dead, id: "a")], to: [])
+    var webhook = Webhook(server.url("/echo"), secret: "s")
     webhook.unsetVariables = ["HOOK"]
     #expect(fixtures.deliver([], to: [webhook]).isEmpty)
     webhook.unsetVariables = []
@@ -243,7 +281,7 @@ struct OutboxTests {
     let name = try outbox.add(message, at: Date(timeIntervalSince1970: 1_700_000_000.5))
     #expect(name == "1700000000500-a.json")
     let entry = try #require(outbox.readContents().entries.first)
-    #expect(entry.message.message(to: webhook).body == message.body)
+    #expect(entry.message.message(to: webhook)?.body == message.body)
     #expect(entry.message.createdAt == Date(timeIntervalSince1970: 1_700_000_000))
     #expect(try fixtures.text(of: name).contains("\"schema\":\"highwater.outbox/1\""))
   }

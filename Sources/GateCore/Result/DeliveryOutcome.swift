@@ -37,6 +37,9 @@ package enum DeliveryOutcome: Sendable, Equatable {
   case expired
   /// A file in the outbox is not a message; it was renamed to `NAME.broken`.
   case malformed(file: String)
+  /// A message in the outbox that no run with the webhook's secret has written: it is not sent, and was renamed to
+  /// `NAME.broken`.
+  case unproven(file: String)
 }
 
 /// Why a webhook did not accept a message.
