@@ -56,7 +56,7 @@ package enum ListingReport {
   /// The commands and steps as they were understood: with or without a shell, in their order.
   private static func writeCommands(of scenario: Scenario, to page: inout TerminalPage) {
     let all =
-      scenario.setup.map { ("setup    ", text(of: $0)) } + scenario.steps.flatMap(lines).map { ("step     ", $0) }
+      scenario.setup.map { ("setup    ", text(of: $0)) } + scenario.steps.flatMap { lines(of: $0, in: scenario) }.map { ("step     ", $0) }
       + scenario.teardown.map { ("teardown ", text(of: $0)) }
     for (label, text) in all.prefix(mostCommands) {
       let shown = TerminalText.safe(text.split(separator: "\n").first.map(String.init) ?? "")
@@ -67,11 +67,11 @@ package enum ListingReport {
   }
 
   /// A step, and those of a `repeat` below it.
-  private static func lines(of step: Step) -> [String] {
+  private static func lines(of step: Step, in scenario: Scenario) -> [String] {
     switch step.action {
-    case .repeat(_, let steps): [step.description] + steps.flatMap(lines).map { "  " + $0 }
+    case .repeat(_, let steps): [step.description(in: scenario)] + steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
     case .run(let client): ["run: " + text(of: client.command)]
-    default: [step.description]
+    default: [step.description(in: scenario)]
     }
   }
 
@@ -93,7 +93,7 @@ package enum ListingReport {
   private static func script(of scenario: Scenario) -> String {
     let steps = Format.count(count(scenario.steps), "step")
     let setup = scenario.setup.isEmpty ? [] : [Format.count(scenario.setup.count, "setup command")]
-    let ready = scenario.ready.map { ["waits for \(text(for: $0.condition)) (\(Format.time($0.within)))"] } ?? []
+    let ready = scenario.ready.map { ["waits for \(text(for: $0.condition, in: scenario)) (\(Format.time($0.within)))"] } ?? []
     let ending: String
     switch scenario.ending {
     case .exit: ending = "until it exits"
@@ -111,13 +111,13 @@ package enum ListingReport {
     }
   }
 
-  private static func text(for condition: Readiness.Condition) -> String {
+  private static func text(for condition: Readiness.Condition, in scenario: Scenario) -> String {
     switch condition {
     case .log(let pattern): "`\(pattern)` in its output"
     case .tcp(let host, let port): "port \(host):\(port.map(String.init) ?? FreePort.placeholder)"
-    case .unix(let path): "socket \(path)"
-    case .http(let url): ShownURL.withoutCredentials(url)
-    case .file(let path): "file \(path)"
+    case .unix(let path): "socket \(scenario.asWritten(path))"
+    case .http(let url): ShownURL.withoutCredentials(scenario.asWritten(url))
+    case .file(let path): "file \(scenario.asWritten(path))"
     case .command(let command): "`\(command)` to succeed"
     case .delay(let time): Format.time(time) + " to pass"
     }

@@ -67,7 +67,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package var allocator: String
   /// `on` or `off`.
   package var swap: String
-  /// A hash of the target's environment variables; their values are never stored.
+  /// A hash of the target's environment variables, of inherited ones of their names only.
   package var environmentHash: String
 
   package init(

@@ -16,6 +16,7 @@ extension Scenario {
     changed.teardown = teardown.map { $0.map(change) }
     changed.steps = steps.map { $0.map(change) }
     if let ready { changed.ready?.condition = ready.condition.map(change) }
+    changed.writtenTexts = Dictionary(writtenTexts.map { (change($0), change($1)) }) { first, _ in first }
     return changed
   }
 }

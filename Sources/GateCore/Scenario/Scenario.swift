@@ -9,6 +9,8 @@ package struct Scenario: Sendable, Equatable {
   package var target: Target
   /// The absolute path of the folder in which all commands except the target run.
   package var root = "/"
+  /// The paths and URLs with variables of the runner's environment filled in, and each as the project file writes it.
+  package var writtenTexts: [String: String] = [:]
   /// Commands that run before each repetition and are not measured.
   package var setup: [Command] = []
   /// Commands that run after each repetition, including a failed one.
@@ -41,6 +43,9 @@ package struct Scenario: Sendable, Equatable {
     self.name = name
     self.target = target
   }
+
+  /// A path or URL as the project file writes it, without the values of variables, which may be secret.
+  package func asWritten(_ text: String) -> String { writtenTexts[text] ?? text }
 
   /// What ends a repetition: the last step if there are steps or a `ready`, else the target's own end.
   package var ending: Ending {

@@ -1,6 +1,7 @@
 /// What the memory of a scenario depends on, so that a result can be compared with a later project file.
 ///
-/// Values may be secret or depend on the machine, so only hashes are stored, one for each key of the project file.
+/// Values may be long, so only hashes are stored, one for each key of the project file. They are those of the texts in the
+/// file: a hash of a variable's value would depend on the machine, and a secret could be guessed from it.
 package struct ScenarioDefinition: Sendable, Hashable, Codable {
   /// The target's command, for messages; cut to ``mostOfCommand`` characters.
   package var command: String
@@ -24,13 +25,13 @@ package struct ScenarioDefinition: Sendable, Hashable, Codable {
 extension ScenarioDefinition {
   /// Timeouts, expected ends, the gate, warm-ups and the number of repetitions are not part of the definition.
   package init(of scenario: Scenario) {
-    let paths = RelativePaths(root: scenario.root)
+    let texts = WrittenTexts(scenario: scenario)
     let parts: [String: [String]] = [
-      "target": scenario.target.parts(paths),
+      "target": scenario.target.parts(texts),
       "setup": scenario.setup.flatMap(\.parts),
       "teardown": scenario.teardown.flatMap(\.parts),
-      "ready": scenario.ready?.condition.parts(paths) ?? [],
-      "steps": scenario.steps.flatMap(\.parts),
+      "ready": scenario.ready?.condition.parts(texts) ?? [],
+      "steps": scenario.steps.flatMap { $0.parts(texts) },
       "stop": scenario.stop.signal == StopRule().signal ? [] : [scenario.stop.signal.name],
       "until": scenario.until.map { [$0.rawValue] } ?? [],
       "memory-limit": scenario.memoryLimit.map { ["\($0.count)"] } ?? [],
@@ -50,13 +51,22 @@ extension Scenario {
 
 // Each value as a list of words. Lists are preceded by their length, so that different values have different words.
 
-/// Paths of a project, which may be checked out in another folder on another machine.
-private struct RelativePaths {
-  let root: String
+/// The paths and URLs of a scenario that are the same wherever the project is checked out.
+private struct WrittenTexts {
+  let scenario: Scenario
 
-  func text(_ path: String) -> String {
+  func path(_ path: String) -> String {
+    let root = scenario.root
+    if let written = scenario.writtenTexts[path] { return written }
     if path == root { return "." }
     return path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : path
+  }
+
+  /// The path and query of a URL; its host and port may differ between machines.
+  func resource(of url: String) -> String {
+    let url = scenario.asWritten(url)
+    guard let scheme = url.firstRange(of: "://") else { return url }
+    return String(url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" })
   }
 }
 
@@ -70,42 +80,42 @@ extension Command {
 }
 
 extension Target {
-  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
     let variables = environment.map { "\($0)=\($1)" }.sorted()
     let inherited = inheritedEnvironment.sorted()
     return command.parts + ["\(variables.count)"] + variables + ["\(inherited.count)"] + inherited
-      + [paths.text(workingDirectory)] + input.parts(paths) + (main?.parts(paths) ?? [])
+      + [texts.path(workingDirectory)] + input.parts(texts) + (main?.parts(texts) ?? [])
   }
 }
 
 extension Target.Input {
-  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
     switch self {
     case .null: ["null"]
     case .pipe: ["pipe"]
-    case .file(let path): ["file", paths.text(path)]
+    case .file(let path): ["file", texts.path(path)]
     case .text(let text): ["text", text]
     }
   }
 }
 
 extension Target.MainProcess {
-  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
     switch self {
-    case .pidfile(let path): ["pidfile", paths.text(path)]
+    case .pidfile(let path): ["pidfile", texts.path(path)]
     case .name(let pattern): ["name", pattern.source]
     }
   }
 }
 
 extension Readiness.Condition {
-  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
     switch self {
     case .log(let pattern): ["log", pattern.source]
     case .tcp(let host, let port): ["tcp", host, port.map(String.init) ?? FreePort.name]
-    case .unix(let path): ["unix", paths.text(path)]
-    case .http(let url): ["http", resource(of: url)]
-    case .file(let path): ["file", paths.text(path)]
+    case .unix(let path): ["unix", texts.path(path)]
+    case .http(let url): ["http", texts.resource(of: url)]
+    case .file(let path): ["file", texts.path(path)]
     case .command(let command): ["command"] + command.parts
     case .delay(let time): ["delay", "\(time.nanoseconds)"]
     }
@@ -113,33 +123,27 @@ extension Readiness.Condition {
 }
 
 extension Step {
-  fileprivate var parts: [String] {
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
     switch action {
     case .phase(let name): ["phase", name]
     case .run(let client): ["run"] + client.command.parts
-    case .http(let call): ["http"] + call.parts
+    case .http(let call): ["http"] + call.parts(texts)
     case .send(let text): ["send", text]
     case .expectOutput(let pattern, _): ["expect", pattern.source]
     case .signal(let signal): ["signal", signal.name]
     case .wait(let time): ["wait", "\(time.nanoseconds)"]
     case .settle: ["settle"]
     case .mark(let name): ["mark", name]
-    case .repeat(let times, let steps): ["repeat", "\(times)", "\(steps.count)"] + steps.flatMap(\.parts)
+    case .repeat(let times, let steps): ["repeat", "\(times)", "\(steps.count)"] + steps.flatMap { $0.parts(texts) }
     }
   }
 }
 
 extension Step.HTTPCall {
   /// Without the values of headers, which are often tokens of one machine.
-  fileprivate var parts: [String] {
-    [method, resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted() + (body.map { [$0] } ?? [])
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
+    [method, texts.resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted() + (body.map { [$0] } ?? [])
   }
-}
-
-/// The path and query of a URL; its host and port may differ between machines.
-private func resource(of url: String) -> String {
-  guard let scheme = url.firstRange(of: "://") else { return url }
-  return String(url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" })
 }
 
 extension Isolation {

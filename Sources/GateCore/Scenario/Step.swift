@@ -66,13 +66,13 @@ extension Step {
   }
 }
 
-extension Step: CustomStringConvertible {
-  /// A short description of the step, as in the project file.
-  package var description: String {
+extension Step {
+  /// A short description of the step, as in the file of its scenario's project.
+  package func description(in scenario: Scenario) -> String {
     switch action {
     case .phase(let name): "phase: \(name)"
     case .run(let client): "run: \(client.command)"
-    case .http(let call): "http: \(call.method) \(ShownURL.withoutCredentials(call.url))"
+    case .http(let call): "http: \(call.method) \(ShownURL.withoutCredentials(scenario.asWritten(call.url)))"
     case .send(let text): "send: \(text.prefix(40).debugDescription)"
     case .expectOutput(let pattern, let within): "expect: output `\(pattern)` within \(within.displayText)"
     case .signal(let signal): "signal: \(signal.name)"

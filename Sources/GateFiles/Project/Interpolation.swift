@@ -41,6 +41,17 @@ struct Interpolation: Equatable {
   }
 }
 
+/// The paths and URLs of a scenario that have variables: as they were filled in, and as the file writes them.
+final class WrittenTexts {
+  private(set) var byFilledText: [String: String] = [:]
+
+  /// Returns the filled text.
+  func add(_ filled: String, as written: String) -> String {
+    if written.contains("${") { byFilledText[filled] = written }
+    return filled
+  }
+}
+
 extension ReadingContext {
   /// A text with its variables replaced; reports unset variables, and never prints a value.
   func interpolated(_ text: String, at place: SourcePlace) -> String? {
@@ -72,7 +83,7 @@ extension ReadingContext {
       printError("`\(name)` is not a path after its variables are replaced", at: value.place)
       return nil
     }
-    return PathText.absolute(full, from: root)
+    return written.add(PathText.absolute(full, from: root), as: text)
   }
 
   /// An HTTP or HTTPS URL.
@@ -87,7 +98,7 @@ extension ReadingContext {
       )
       return nil
     }
-    return full
+    return written.add(full, as: text)
   }
 
   /// Whether a text is `http://` or `https://`, a host, optionally a port from 1 to 65535, and anything without spaces.

@@ -6,6 +6,8 @@ struct ReadingContext {
   /// The folder that paths are relative to.
   let root: String
   let environment: [String: String]
+  /// Those of the scenario that is read.
+  var written = WrittenTexts()
 
   func printError(_ problem: String, at place: SourcePlace, hint: String? = nil) {
     findings.add(problem, at: place, hint: hint)

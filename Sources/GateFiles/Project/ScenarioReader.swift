@@ -11,7 +11,13 @@ struct ScenarioReader {
   /// The keys of `defaults`: everything that scenarios can share.
   static let sharedKeys = keys.filter { !["name", "target", "matrix"].contains($0) }
 
-  let context: ReadingContext
+  private let context: ReadingContext
+
+  init(context: ReadingContext) {
+    var context = context
+    context.written = WrittenTexts()
+    self.context = context
+  }
 
   /// Reads a scenario with merged defaults and a filled-in matrix; nil if its target is invalid.
   func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
@@ -31,6 +37,7 @@ struct ScenarioReader {
     scenario.gate = .standard(ofTree: target.main == nil)
     scenario = apply(fields, to: scenario)
     connectSends(of: &scenario, at: value.place)
+    scenario.writtenTexts = context.written.byFilledText
     if let gate = fields["gate"] { GateReader(context: context).checkPhases(in: gate, of: scenario) }
     return scenario
   }

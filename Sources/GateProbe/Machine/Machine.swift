@@ -5,7 +5,7 @@ import Glibc
 package enum Machine {
   /// The environment in which a scenario's values are measured; `environment` is the runner's own.
   package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
-    let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
+    let variables = TargetEnvironment(for: scenario.target, runner: environment)
     let system = systemNames()
     return Fingerprint(
       architecture: system.machine,
@@ -17,7 +17,7 @@ package enum Machine {
       memoryLimit: scenario.memoryLimit,
       kernel: system.release,
       libc: libc(),
-      allocator: allocatorSettings(in: variables),
+      allocator: allocatorSettings(in: variables.variables),
       swap: swapInUse() == nil ? "off" : "on",
       environmentHash: environmentHash(of: variables)
     )
@@ -98,9 +98,11 @@ extension Machine {
   /// Variables that differ between machines or runs but do not affect memory.
   private static let unhashedNames: Set = ["HIGHWATER_MARKS", Orphans.runVariable, "PATH", "HOME", "TMPDIR"]
 
-  /// A hash of all variables, which shows a difference without revealing their values.
-  static func environmentHash(of variables: [String: String]) -> String {
-    let lines = variables.filter { !unhashedNames.contains($0.key) }.map { "\($0.key)=\($0.value)" }.sorted()
+  /// A hash of the variables that the scenario sets, and of the names of those that it inherits: baselines contain it, and
+  /// a secret could be guessed from a hash of its value.
+  static func environmentHash(of environment: TargetEnvironment) -> String {
+    let variables = environment.variables.filter { !unhashedNames.contains($0.key) }
+    let lines = variables.map { environment.inherited.contains($0) ? $0 : "\($0)=\($1)" }.sorted()
     return StableHash.hexadecimal(of: lines.joined(separator: "\n"))
   }
 }

@@ -14,7 +14,7 @@ extension Repetition {
   func awaitReadiness(of run: TargetRun) throws(StepAborted) {
     let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTimeout)
     if let ready = scenario.ready {
-      begin(Failure.Part(.ready, doing: ready.condition.displayText))
+      begin(Failure.Part(.ready, doing: ready.condition.displayText(in: scenario)))
       guard try isReady(ready.condition, by: deadline, run) else {
         throw .notReady(.notReady(within: ready.within, last: readinessAnswer))
       }
@@ -99,7 +99,7 @@ extension Repetition {
   /// Fails if the readiness condition is met before the target starts, since the target would wrongly seem ready.
   func checkNotReadyYet() throws(StepAborted) {
     guard let condition = scenario.ready?.condition else { return }
-    begin(Failure.Part(.ready, doing: condition.displayText))
+    begin(Failure.Part(.ready, doing: condition.displayText(in: scenario)))
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
     case .tcp(_, let port?) where isMet(condition, by: deadline, nil):
@@ -107,7 +107,7 @@ extension Repetition {
     case .unix(let path) where (path.split(separator: "/").last?.utf8.count ?? 0) > Connection.longestSocketName:
       throw .failed(.system(failure: SystemFailure(.connect, path: path, code: ENAMETOOLONG)))
     case .unix(let path) where isMet(condition, by: deadline, nil):
-      throw .failed(.alreadyInUse(resource: .socket(path: path)))
+      throw .failed(.alreadyInUse(resource: .socket(path: scenario.asWritten(path))))
     case .http(let url):
       // Any listener on that port keeps the target from listening, whatever it responds.
       guard let server = try? HTTPAddress(parsing: url) else { return }
@@ -115,23 +115,23 @@ extension Repetition {
       guard isMet(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
       throw .failed(.alreadyInUse(resource: .port(number: server.port)))
     case .file(let path) where isMet(condition, by: deadline, nil):
-      throw .failed(.alreadyInUse(resource: .file(path: path)))
+      throw .failed(.alreadyInUse(resource: .file(path: scenario.asWritten(path))))
     default: return
     }
   }
 }
 
 extension Readiness.Condition {
-  /// The condition as written in the project file.
-  var displayText: String {
+  /// The condition as written in the file of its scenario's project.
+  func displayText(in scenario: Scenario) -> String {
     switch self {
     case .log(let pattern): "log: \(pattern)"
     case .tcp(let host, let port):
       "tcp: " + (["127.0.0.1", "localhost"].contains(host) ? "" : "\(host):")
         + (port.map(String.init) ?? FreePort.placeholder)
-    case .unix(let path): "unix: \(path)"
-    case .http(let url): "http: \(ShownURL.withoutCredentials(url))"
-    case .file(let path): "file: \(path)"
+    case .unix(let path): "unix: \(scenario.asWritten(path))"
+    case .http(let url): "http: \(ShownURL.withoutCredentials(scenario.asWritten(url)))"
+    case .file(let path): "file: \(scenario.asWritten(path))"
     case .command(let command): "command: \(command)"
     case .delay(let time): "delay: \(time.displayText)"
     }

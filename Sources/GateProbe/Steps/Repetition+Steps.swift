@@ -27,7 +27,7 @@ extension Repetition {
     isLast: Bool,
     _ run: TargetRun
   ) throws(StepAborted) {
-    begin(Failure.Part(.step, at: path, doing: step.description), at: step.place)
+    begin(Failure.Part(.step, at: path, doing: step.description(in: scenario)), at: step.place)
     run.refresh()
     if run.hasEnded {
       guard scenario.ending == .exit, step.isPassive else {
@@ -169,7 +169,7 @@ extension Repetition {
   }
 
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
-    let url = ShownURL.withoutCredentials(call.url)
+    let url = ShownURL.withoutCredentials(scenario.asWritten(call.url))
     for turn in stride(from: 1, through: call.times, by: 1) {
       let response = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [self] in
         run.refresh()

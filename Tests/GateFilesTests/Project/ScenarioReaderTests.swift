@@ -268,7 +268,30 @@ struct MatrixAndDefaultsTests {
     #expect(read.map(\.tags) == [["t2"], ["t3"]])
     #expect(read.first?.target.command == .arguments(["x", "22", "{{.Go}} {{ #if }} {{", "{{ 2 {{n} }}"]))
     #expect(read.map(\.target.environment) == [["A_2": "A"], ["A_3": "A"]])
-    #expect(read.last?.steps.map(\.description) == ["repeat: 3 times"])
+    #expect(read.last.map { scenario in scenario.steps.map { $0.description(in: scenario) } } == ["repeat: 3 times"])
+  }
+
+  @Test(
+    "The definition and messages have paths and URLs as the file writes them, without the values of variables",
+    arguments: [
+      ("steps: [http: 'http://127.0.0.1:1/hook/${SECRET}?t=${SECRET}']\n", "steps"),
+      ("steps: [{repeat: {times: 2, steps: [http: '${BASE}/x']}}]\n", "steps"),
+      ("ready: {http: 'http://127.0.0.1:1/${SECRET}'}\n", "ready"), ("ready: {file: 'run/${SECRET}'}\n", "ready"),
+      ("ready: {unix: '/run/${SECRET}'}\n", "ready"), ("target: {shell: x, cwd: 'build/${SECRET}'}\n", "target"),
+      ("target: {shell: x, stdin: {file: '${SECRET}'}}\n", "target"),
+      ("target: {shell: x, main: {pidfile: 'run/${SECRET}.pid'}}\n", "target"),
+    ])
+  func writtenTexts(lines: String, key: String) throws {
+    let lines = (key == "target" ? "" : ScenarioReaderTests.target) + lines
+    func read(_ lines: String, _ secret: String) throws -> Scenario {
+      try scenario(lines, environment: ["SECRET": secret, "BASE": "http://127.0.0.1:1/\(secret)"])
+    }
+    let (one, other) = (try read(lines, "hunter2"), try read(lines, "swordfish"))
+    #expect(one != other && one.definition == other.definition)
+    #expect(one.filled(with: 7001).definition == one.definition && one.moved(to: "/else").definition == one.definition)
+    let literal = lines.replacing("${SECRET}", with: "hunter2").replacing("${BASE}", with: "http://127.0.0.1:1/hunter2")
+    #expect(try read(literal, "x").definition.keysThatDiffer(from: one.definition) == [key])
+    #expect(!one.steps.contains { $0.description(in: one).contains("hunter2") })
   }
 
   @Test("`{{port}}` is left for each repetition to fill, beside a matrix, too")
@@ -277,7 +300,8 @@ struct MatrixAndDefaultsTests {
     let read = try scenario(lines)
     #expect(read.ready?.condition == .tcp(host: "127.0.0.1", port: nil) && read.needsPort)
     #expect(read.filled(with: 7001).ready?.condition == .tcp(host: "127.0.0.1", port: 7001))
-    #expect(read.filled(with: 7001).steps.first?.description == "http: GET http://127.0.0.1:7001/")
+    let filled = read.filled(with: 7001)
+    #expect(filled.steps.first?.description(in: filled) == "http: GET http://127.0.0.1:7001/")
     let member = try #require(
       try ProjectFolder(scenarioLines: lines + "matrix: {size: [1]}\n").load().scenarios.first)
     #expect(member.needsPort && member.ready == read.ready)
