@@ -103,6 +103,17 @@ struct PipelineTests {
       try shell("curl -sf --data-binary @\(file) '\(forge.url("/forge/\(path)"))' >/dev/null")
     }
 
+    /// Makes GitHub have a run of the head of `topic`.
+    func serveRun(of repository: String = "ann/project") throws {
+      try shell(
+        """
+        echo '{"workflow_runs": [{"id": 5, "head_repository": {"full_name": "\(repository)"}}]}' >~/runs
+        echo '{"object": {"sha": "'"$(git rev-parse HEAD)"'"}}' >~/head
+        """)
+      try serve("repos/ann/project/git/ref/heads/topic", "$HOME/head")
+      try serve("repos/ann/project/actions/workflows/memory.yml/runs", "$HOME/runs")
+    }
+
     /// The requests that wrote comments, with the text.
     func comments() throws -> [(method: String, path: String, text: String)] {
       try forge.readLog().filter { $0.method != "GET" && !$0.body.isEmpty && $0.body.first == UInt8(ascii: "{") }
@@ -141,14 +152,17 @@ struct PipelineTests {
     #expect(written.last?.path == "/forge/repos/ann/project/issues/comments/2")
     #expect(written.allSatisfy { $0.text.contains("regression") })
 
-    try job.shell(#"echo '{"workflow_runs": [{"id": 5}]}' >~/runs"#)
-    try job.serve("repos/ann/project/actions/workflows/memory.yml/runs", "$HOME/runs")
+    try job.serveRun()
     let inputs = ["inputs": ["branch": "topic", "reason": "a cache; $(touch injected)"]]
     // Without the commit that was measured, nothing is approved.
     try job.shell("git commit -q --allow-empty -m later && git push -q origin HEAD:topic && git reset -q --hard HEAD^")
     let refused = try job.gitHub("memory-approve", "approve", contexts: inputs)
     #expect(refused.code == 2 && refused.text.contains("skipped"), "\(refused.text)")
     try job.shell("git push -qf origin HEAD:topic")
+    // A fork can have a run of the same commit.
+    try job.serveRun(of: "eve/project")
+    #expect(try job.gitHub("memory-approve", "approve", "find the run", contexts: inputs).code != 0)
+    try job.serveRun()
     let approval = try job.gitHub("memory-approve", "approve", contexts: inputs)
     #expect(approval.code == 0, "\(approval.text)")
     #expect(try job.outside.read("output").hasSuffix("id=5\n"))
@@ -213,5 +227,46 @@ struct PipelineTests {
 
     let workflow = try String(contentsOfFile: "\(ExampleTests.root)/ci/pipelines/github/memory.yml", encoding: .utf8)
     #expect(!workflow.contains("secrets.") && !workflow.contains("pull_request_target"))
+  }
+
+  /// Changes of a branch whose authors want the token of the job that approves, or to run or write something in it.
+  private static let attacks = [
+    #"sed -i '1a baselines: "b-${HIGHWATER_TOKEN}-${HOME}"' highwater.yml"#,
+    #"sed -i '1a include: ["${HIGHWATER_TOKEN}.yml"]' highwater.yml"#,
+    #"mkdir b && ln -s "$OUTSIDE" b/load && git add b && sed -i '1a baselines: b' highwater.yml"#,
+    #"ln -s "$OUTSIDE" b && git add b && sed -i '1a baselines: b' highwater.yml"#,
+    "sed -i '1a baselines: ../b' highwater.yml",
+    // In a file that is downloaded beside the checkout.
+    "ln -s .git/config result.json && git add result.json",
+    // A filter, and a command that runs at each status, which the machine's configuration has.
+    "echo '* filter=evil merge=evil ident' >.gitattributes && git add .gitattributes",
+    // Other repositories, which the token is not for.
+    #"git config -f .gitmodules submodule.x.url http://127.0.0.1:9/; git config -f .gitmodules submodule.x.path x; "#
+      + "git add .gitmodules; git config -f .lfsconfig lfs.url http://127.0.0.1:9/; git add .lfsconfig",
+  ]
+
+  @Test("An approval neither publishes its token nor runs or writes what the branch wants", arguments: attacks)
+  func approvalOfHostileBranch(change: String) throws {
+    let job = try Job("echo 30 >size; \(change)")
+    // Measured with the token, as an attacker could choose the folder that the token would lead to.
+    _ = try job.gitLab("memory")
+    try job.shell(
+      """
+      git config --global filter.evil.clean 'touch ~/injected; cat'
+      git config --global filter.evil.smudge 'touch ~/injected; cat'
+      git config --global core.fsmonitor 'touch ~/injected; false'
+      git checkout -q -f main 2>/dev/null; git checkout -q -f topic; rm -f ~/injected
+      echo '[{"name": "memory", "id": 5}]' >~/jobs
+      """)
+    try job.serve("projects/3/pipelines/9/jobs", "$HOME/jobs")
+    try job.serve("projects/3/jobs/5/artifacts/.highwater/result.json", ".highwater/result.json")
+    let settings = try job.shell("cat .git/config")
+    let approval = try job.gitLab(
+      "memory-approve", ["HIGHWATER_REASON": "a cache", "HIGHWATER_TOKEN": "hush-hush"])
+    #expect(!approval.text.contains("hush-hush"), "\(approval.text)")
+    #expect(try job.shell("git -C ~/origin log --all --name-only -p -5 | grep -c hush-hush || true") == "0")
+    #expect(try job.shell("find ~ . -name injected").isEmpty)
+    #expect(try job.shell("cat .git/config") == settings)
+    #expect(try job.shell("find ~ -name '*.json' -path '*cpu*' -not -path '*/.highwater/*'").isEmpty)
   }
 }

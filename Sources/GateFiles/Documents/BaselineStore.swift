@@ -95,6 +95,7 @@ package struct BaselineStore: Sendable, Equatable {
   /// - Throws: also if the baseline could not be read back, such as one without values.
   package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
     let path = path(baseline.scenario, baseline.environment)
+    try checkIsNoLink(SafeFile.folder(of: path))
     let bytes = BaselineFile.encode(baseline)
     let written = try BaselineFile.decode(bytes, path: path)
     let existing: Baseline?
@@ -126,8 +127,21 @@ package struct BaselineStore: Sendable, Equatable {
     _ profile: ProfiledBuild?, of scenario: ScenarioName, environment: String
   ) throws(FileError) {
     let path = profilePath(scenario, environment)
+    try checkIsNoLink(SafeFile.folder(of: path))
     if let profile { return try SafeFile.write(ProfileFile.encode(profile), to: path) }
     unlink(path.systemText)
+  }
+
+  /// A folder below that of baselines may have been committed by anybody, and a link may lead anywhere.
+  private func checkIsNoLink(_ folder: String) throws(FileError) {
+    let kind: Descriptor.Kind?
+    do throws(ErrorNumber) { kind = try Descriptor.kind(of: folder, followingLinks: false) } catch {
+      throw error.whileWriting(folder)
+    }
+    guard kind == .link else { return }
+    throw FileError(
+      code: .malformed, path: folder, problem: "is a symbolic link, expected a folder",
+      hint: "replace it with the folder that it points to")
   }
 
   private func check(_ found: String, is asked: String, key: String, path: String) throws(FileError) {

@@ -101,7 +101,7 @@ extension ReadingContext {
   private func location(_ value: YAMLValue) -> HistoryLocation? {
     if let text = value.scalar {
       do throws(DatabaseURL.Fault) {
-        if let address = try DatabaseURL.address(text, environment: environment) { return .database(address) }
+        if let address = try DatabaseURL.address(text, environment: environment ?? [:]) { return .database(address) }
       } catch {
         printError(error, at: value.place)
         return nil

@@ -49,7 +49,9 @@ struct IncludeGlob {
 
   /// The pattern as an absolute path inside the root.
   private func pattern(_ value: YAMLValue) -> String? {
-    guard let pattern = context.path(value, as: "include", example: "include: [scenarios/*.yml]") else { return nil }
+    guard let pattern = context.fixedPath(value, as: "include", example: "include: [scenarios/*.yml]") else {
+      return nil
+    }
     guard PathText.isInside(pattern, folder: context.root), pattern != context.root else {
       context.printError(
         "`\(Shown.text(value.scalar ?? ""))` is outside the project's folder",

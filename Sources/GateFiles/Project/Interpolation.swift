@@ -1,6 +1,6 @@
 import GateCore
 
-/// Replaces `${NAME}` in a text from the environment.
+/// Replaces `${NAME}` in a text from the environment; without one, `${NAME}` stays as it is.
 ///
 /// `$${` is a literal `${`. An empty variable counts as unset: that is how CI systems pass a secret that a build is not
 /// allowed to have.
@@ -11,7 +11,7 @@ struct Interpolation: Equatable {
   /// The text after a `${` that is not a valid variable, as in `${a-b}`.
   private(set) var malformed: String?
 
-  init(of source: String, environment: [String: String]) {
+  init(of source: String, environment: [String: String]?) {
     var rest = source[...]
     while let dollar = rest.firstRange(of: "${") {
       let before = rest[..<dollar.lowerBound]
@@ -26,7 +26,9 @@ struct Interpolation: Equatable {
         malformed = "${" + name + (name.endIndex < rest.endIndex ? "}" : "")
         return
       }
-      if let value = environment[String(name)], !value.isEmpty { text += value } else { missing.append(String(name)) }
+      let value = environment.map { $0[String(name)] ?? "" } ?? "${\(name)}"
+      if value.isEmpty { missing.append(String(name)) }
+      text += value
       rest = rest[name.endIndex...].dropFirst()
     }
     text += rest
@@ -74,7 +76,7 @@ extension ReadingContext {
     return result.missing.isEmpty ? result.text : nil
   }
 
-  /// An absolute path, from a path that may be relative to the root and contain variables.
+  /// An absolute path, from a path that may be relative to the root.
   func path(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = line(value, as: name, example: example), let full = interpolated(text, at: value.place) else {
       return nil
@@ -86,11 +88,25 @@ extension ReadingContext {
     return written.add(PathText.absolute(full, from: root), as: text)
   }
 
+  /// As ``path(_:as:example:)``, of a file or folder that is the same in every environment: without variables.
+  ///
+  /// Baselines are committed. The value of a variable in their path would be published, and it may be a secret.
+  func fixedPath(_ value: YAMLValue, as name: String, example: String) -> String? {
+    let text = value.scalar ?? ""
+    guard Interpolation(of: text, environment: [:]) == Interpolation(of: text, environment: nil) else {
+      printError("`\(name)` must not contain a variable", at: value.place, hint: "such as `\(example)`")
+      return nil
+    }
+    return path(value, as: name, example: example)
+  }
+
   /// An HTTP or HTTPS URL.
   func address(_ value: YAMLValue, as name: String) -> String? {
     guard let text = line(value, as: name, example: "\(name): http://127.0.0.1:8080/") else { return nil }
     guard let full = interpolated(text, at: value.place) else { return nil }
-    guard Self.isWebAddress(FreePort.fill(full, with: 1)) else {
+    // A variable that stays as it is may be any part of the URL.
+    let isComplete = environment != nil || !full.contains("${")
+    guard !isComplete || Self.isWebAddress(FreePort.fill(full, with: 1)) else {
       printError(
         "`\(name)` is not an HTTP URL",
         at: value.place,

@@ -60,13 +60,13 @@ package enum ProjectFile {
   ///
   /// - Parameters:
   ///   - path: absolute, or relative to the working directory.
-  ///   - environment: the variables for `${NAME}`.
+  ///   - environment: the variables for `${NAME}`; nil if it stays as it is, for a file that a stranger may have written.
   ///   - webhooksNeeded: whether an unset variable in a webhook is an error.
   /// - Returns: the project, with absolute paths and all defaults.
   /// - Throws: all diagnostics of the files, not only the first.
   package static func load(
     _ path: String,
-    environment: [String: String],
+    environment: [String: String]?,
     webhooksNeeded: Bool = true
   ) throws(ProjectError) -> Project {
     try load(
@@ -79,7 +79,7 @@ package enum ProjectFile {
 
   static func load(
     _ path: String,
-    environment: [String: String],
+    environment: [String: String]?,
     webhooksNeeded: Bool = true,
     workingDirectory: String
   ) throws(ProjectError) -> Project {
@@ -107,6 +107,15 @@ package enum ProjectFile {
 }
 
 extension Project {
+  /// Whether the folder of baselines leads out of the repository, by its path or by a symbolic link.
+  package var hasBaselinesOutside: Bool {
+    guard let root = PathText.resolved(root) else { return true }
+    var existing = baselines
+    while PathText.resolved(existing) == nil, let parent = PathText.parent(of: existing) { existing = parent }
+    guard let resolved = PathText.resolved(existing) else { return true }
+    return !PathText.isInside(resolved, folder: root)
+  }
+
   /// The path relative to ``root`` of a file that messages name: with an absolute path, or relative to the working
   /// directory.
   package func repositoryPath(of file: String, from workingDirectory: String) -> String {

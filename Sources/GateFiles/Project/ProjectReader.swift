@@ -33,8 +33,12 @@ struct ProjectReader {
       history: .file(PathText.absolute(".highwater/history.sqlite", from: context.root)),
       artifacts: PathText.absolute(".highwater", from: context.root)
     )
-    fields.take("baselines", into: &project.baselines) { context.path($0, as: "baselines", example: "baselines: b") }
-    fields.take("artifacts", into: &project.artifacts) { context.path($0, as: "artifacts", example: "artifacts: a") }
+    fields.take("baselines", into: &project.baselines) {
+      context.fixedPath($0, as: "baselines", example: "baselines: b")
+    }
+    fields.take("artifacts", into: &project.artifacts) {
+      context.fixedPath($0, as: "artifacts", example: "artifacts: a")
+    }
     if fields["history"]?.scalar == "off" {
       project.history = nil
     } else if fields["history"]?.isNull == true {

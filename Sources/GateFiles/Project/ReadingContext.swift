@@ -5,7 +5,8 @@ struct ReadingContext {
   let findings: Findings
   /// The folder that paths are relative to.
   let root: String
-  let environment: [String: String]
+  /// The variables for `${NAME}`; nil if it stays as it is.
+  let environment: [String: String]?
   /// Those of the scenario that is read.
   var written = WrittenTexts()
 

@@ -59,7 +59,7 @@ struct WebhookReader {
     guard let text = context.line(value, as: name, example: "\(name): ${HIGHWATER_WEBHOOK_\(name.uppercased())}") else {
       return nil
     }
-    let result = Interpolation(of: text, environment: context.environment)
+    let result = Interpolation(of: text, environment: context.environment ?? [:])
     if !areNeeded, result.malformed == nil, !result.missing.isEmpty {
       unset += result.missing.filter { !unset.contains($0) }
       return result.text

@@ -21,7 +21,7 @@ package struct Approve {
   ///
   /// - Returns: `pass`; `failed` if a requested scenario cannot be approved, and `usage` if it can by `--force`.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
+    let project = try loadProject(invocation)
     let result = try loadResult(project, invocation)
     let known = Dictionary(project.scenarios.map { ($0.name, $0) }) { first, _ in first }
     let selected = result.scenarios.filter { scenario in
@@ -45,6 +45,15 @@ package struct Approve {
     }
     let reasons = changes.flatMap(\.skipReasons)
     return reasons.isEmpty ? .pass : reasons.allSatisfy(\.canBeOverridden) ? .usage : .failed
+  }
+
+  /// The project, of which a stranger may have written the file.
+  private func loadProject(_ invocation: Invocation) throws -> Project {
+    let project = try options.loadProjectWithoutVariables(in: invocation)
+    guard options.baselines == nil, project.hasBaselinesOutside else { return project }
+    throw RunnerError(
+      problem: "the folder of baselines is outside the repository", place: invocation.shown(project.baselines),
+      hint: "to write there, use `--baselines FOLDER`")
   }
 
   private func loadResult(_ project: Project, _ invocation: Invocation) throws -> RunResult {

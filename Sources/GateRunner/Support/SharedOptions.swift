@@ -31,10 +31,21 @@ extension SharedOptions {
     return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
 
-  /// Finds and reads the project file; options take precedence over it.
+  /// Finds and reads the project file, in which variables are replaced; options take precedence over it.
   func loadProject(in invocation: Invocation, webhooksNeeded: Bool) throws -> Project {
+    try loadProject(in: invocation, environment: invocation.variables, webhooksNeeded: webhooksNeeded)
+  }
+
+  /// The project of a command that may run with a token on a branch's project file: no variable is replaced.
+  func loadProjectWithoutVariables(in invocation: Invocation) throws -> Project {
+    try loadProject(in: invocation, environment: nil, webhooksNeeded: false)
+  }
+
+  private func loadProject(
+    in invocation: Invocation, environment variables: [String: String]?, webhooksNeeded: Bool
+  ) throws -> Project {
     let file = try ProjectFile.locate(explicit: config, from: invocation.workingDirectory)
-    var project = try ProjectFile.load(file, environment: invocation.variables, webhooksNeeded: webhooksNeeded)
+    var project = try ProjectFile.load(file, environment: variables, webhooksNeeded: webhooksNeeded)
     if let baselines { project.baselines = invocation.absolute(baselines) }
     if let artifacts { project.artifacts = invocation.absolute(artifacts) }
     if let history {
