@@ -158,6 +158,15 @@ package final class Descriptor: Sendable {
     }
   }
 
+  /// Takes the lock as ``tryLock()`` does; true also on a file system without locks, where it keeps nobody out.
+  package func tryLockIfSupported() throws(ErrorNumber) -> Bool {
+    do {
+      return try tryLock()
+    } catch let error where [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.code) {
+      return true
+    }
+  }
+
   package func unlock() {
     _ = flock(number, LOCK_UN)
   }

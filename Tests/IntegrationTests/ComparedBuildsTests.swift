@@ -80,6 +80,48 @@ struct ComparedBuildsTests {
     #expect(same.code == 0, "\(same.output)")
   }
 
+  @Test(
+    "A kept worktree is built again if a scenario changed its files, or if it was removed",
+    arguments: ["echo 24 > size; cp size built", "rm -rf ../worktree", "rm .git", "git worktree remove --force ."])
+  func changedWorktree(change: String) throws {
+    let project = try repository()
+    let check = ["check", "--against-ref", "main~1", "--build", "cp size built"]
+    #expect(try Highwater.start(check, in: project).wait().code == 1)
+    let worktree = project.url(".git/highwater/worktree").path
+    let changed = try Highwater.Running(
+      ["-c", "cd '\(worktree)' && { \(change); }"], in: project, variables: [:], program: "/bin/sh")
+    #expect(try changed.wait().code == 0)
+    let outcome = try Highwater.start(check, in: project).wait()
+    #expect(outcome.code == 1 && outcome.errors.contains("building main~1"), "\(outcome.output)\(outcome.errors)")
+    #expect(try project.read(".git/highwater/worktree/size") == "20")
+  }
+
+  @Test("A copy of the repository does not use the worktree of the original")
+  func copiedRepository() throws {
+    let project = try repository()
+    let check = ["check", "--against-ref", "main~1", "--build", "cp size built"]
+    #expect(try Highwater.start(check, in: project).wait().code == 1)
+    let copy = try TemporaryProject("")
+    for name in try FileManager.default.contentsOfDirectory(atPath: project.url(".").path) {
+      try? FileManager.default.removeItem(at: copy.url(name))
+      try FileManager.default.copyItem(at: project.url(name), to: copy.url(name))
+    }
+    let same = try Highwater.run("check", "--against-ref", "HEAD", "--build", "cp size built", in: copy)
+    #expect(same.code == 0, "\(same.output)\(same.errors)")
+    #expect(try project.read(".git/highwater/worktree/size") == "20")
+  }
+
+  @Test("Checks of one repository at the same time compare with their own commits")
+  func simultaneousChecks() throws {
+    let project = try repository()
+    let build = ["--build", "cp size built; sleep 0.5"]
+    let checks = try [("HEAD", "one"), ("main~1", "two"), ("HEAD", "three")].map { revision, artifacts in
+      try Highwater.start(["check", "--against-ref", revision, "--artifacts", artifacts] + build, in: project)
+    }
+    let outcomes = try checks.map { try $0.wait() }
+    #expect(outcomes.map(\.code) == [0, 1, 0], "\(outcomes.map(\.output))\(outcomes.map(\.errors))")
+  }
+
   @Test("A commit that does not build or does not exist is an error, and nothing is measured")
   func unusableCommit() throws {
     let project = try repository()

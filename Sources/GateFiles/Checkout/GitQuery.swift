@@ -56,6 +56,22 @@ package enum GitQuery {
     return output(of: words, in: root, atMost: 16 << 20).map { !$0.isEmpty }
   }
 
+  /// A hash of how the tracked files differ from a commit, which must be `HEAD`.
+  package static func hashOfChanges(since commit: String, in root: String) -> String? {
+    guard isCommit(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
+    let words = ["-c", "core.fsmonitor=false", "diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
+    return output(of: words, in: root, atMost: 16 << 20).map { StableHash.hexadecimal(of: $0) }
+  }
+
+  /// Whether a folder is the root of a worktree of this repository.
+  package static func hasWorktree(_ folder: String, in root: String) -> Bool {
+    // Each worktree is a list of attributes, and an empty line ends it.
+    let list = output(of: ["worktree", "list", "--porcelain"], in: root, atMost: 16 << 20) ?? ""
+    let worktree = list.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
+      .first { $0.first == "worktree \(folder)" }
+    return worktree.map { lines in !lines.contains { $0.hasPrefix("prunable") } } ?? false
+  }
+
   /// The files that a change edits, relative to the top of the checkout: what differs between its last commit and the
   /// one in which it left its target.
   ///

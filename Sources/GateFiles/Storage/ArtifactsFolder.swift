@@ -49,15 +49,8 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// Locks the folder against other runs for the lifetime of the result.
-  ///
-  /// The lock is the kernel's (`flock(2)` on the file `lock`), so it ends with the process, however that ends.
-  package func lock() throws(FileError) -> FolderLock {
-    do throws(ErrorNumber) {
-      let descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
-      if try descriptor.tryLock() { return FolderLock(descriptor) }
-    } catch {
-      throw error.whileWriting("\(path)/lock")
-    }
+  package func lock() throws(FileError) -> FileLock {
+    if let lock = try FileLock("\(path)/lock") { return lock }
     throw FileError(
       code: .locked, path: path, problem: "another run is using this folder for its artifacts",
       hint: "wait for it to end, or use another folder with `--artifacts`"
@@ -116,18 +109,5 @@ package struct ArtifactsFolder: Sendable, Equatable {
       let number = name.utf8.dropLast(suffix.utf8.count)
       return !number.isEmpty && number.count <= 6 && number.allSatisfy { (0x30...0x39).contains($0) }
     }
-  }
-}
-
-/// The lock of an artifacts folder, released with its owner.
-package struct FolderLock: ~Copyable, Sendable {
-  private let descriptor: Descriptor
-
-  init(_ descriptor: consuming Descriptor) {
-    self.descriptor = descriptor
-  }
-
-  deinit {
-    descriptor.unlock()
   }
 }

@@ -20,6 +20,14 @@ struct BisectBuilds {
     (self.root, gitFolder, self.command, self.log, self.invocation) = (root, range.gitFolder, command, log, invocation)
   }
 
+  /// Keeps other searches out of the worktrees, and of the stored answers.
+  static func lock(in gitFolder: String) throws -> FileLock {
+    let parent = CommitBuild.parent(in: gitFolder)
+    try SafeFile.makeFolder(parent)
+    if let lock = try FileLock("\(parent)/bisect.lock") { return lock }
+    throw RunnerError(problem: "another `bisect` is searching in this repository", hint: "wait for it to end")
+  }
+
   /// Builds the good end, unless it is built; false after an interruption.
   mutating func prepareGood(_ commit: String, named revision: String) throws -> Bool {
     let build = good(commit, named: revision)

@@ -28,6 +28,8 @@ package struct Bisect {
     defer { withExtendedLifetime(studied) {} }
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let range = try CommitRange(from: good, to: bad, in: project.root)
+    let lock = try BisectBuilds.lock(in: range.gitFolder)
+    defer { withExtendedLifetime(lock) {} }
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var bisectRun = BisectRun(

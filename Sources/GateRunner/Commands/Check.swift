@@ -41,6 +41,7 @@ package struct Check {
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
+    defer { withExtendedLifetime(build) {} }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
     let plans = try plans(for: scenarios, of: project, against: build, invocation)
     // A result of several environments has the name of the plainest one; a shard may have no scenario.

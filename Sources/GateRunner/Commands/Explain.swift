@@ -34,6 +34,7 @@ package struct Explain {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
     let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
+    defer { withExtendedLifetime(build) {} }
     var explanations: [Explanation] = []
     defer { invocation.console.endProgress() }
     for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {

@@ -5,7 +5,7 @@ import GateReports
 /// Another commit of the repository, checked out and built in a git worktree.
 ///
 /// The worktree is kept in git's own folder: the checkout is not touched, the artifacts do not contain it, and the next
-/// build of another commit there is incremental.
+/// build of another commit there is incremental. Each of several runs in one repository has its own.
 struct CommitBuild {
   /// A branch, tag or other revision, as the user named it.
   let revision: String
@@ -16,6 +16,8 @@ struct CommitBuild {
   private let worktree: String
   /// The repository's root.
   private let root: String
+  /// Keeps other runs out of the worktree while this value is alive; nil if the caller does so.
+  private let lock: FileLock?
 
   /// What became of a checkout and its build.
   enum Outcome {
@@ -24,21 +26,39 @@ struct CommitBuild {
     case interrupted
   }
 
+  /// Locks a worktree that no other run uses.
+  ///
   /// - Throws: `RunnerError` if the folder is not in a git checkout, or if git does not know the revision.
-  init(_ revision: String, in root: String) throws(RunnerError) {
+  init(_ revision: String, in root: String) throws {
     guard let gitFolder = GitQuery.folder(of: root) else {
       throw RunnerError(
         problem: "--against-ref needs a git checkout, and git does not know one in `\(root)`",
         hint: "compare with a program instead: `--against PROGRAM`")
     }
-    self.init(try Self.commit(named: revision, in: root), named: revision, in: root, gitFolder, worktree: "worktree")
+    let commit = try Self.commit(named: revision, in: root)
+    let parent = Self.parent(in: gitFolder)
+    try SafeFile.makeFolder(parent)
+    var (name, number) = ("worktree", 1)
+    var lock = try FileLock("\(parent)/\(name).lock")
+    while lock == nil {
+      number += 1
+      name = "worktree-\(number)"
+      lock = try FileLock("\(parent)/\(name).lock")
+    }
+    self.init(commit, named: revision, in: root, gitFolder, worktree: name, lockedBy: lock)
   }
 
   /// A commit in a worktree of its own name.
-  init(_ commit: String, named revision: String, in root: String, _ gitFolder: String, worktree: String) {
-    (self.revision, self.commit, self.root, self.worktree) = (revision, commit, root, worktree)
-    parent = "\(gitFolder)/highwater"
+  init(
+    _ commit: String, named revision: String, in root: String, _ gitFolder: String, worktree: String,
+    lockedBy lock: FileLock? = nil
+  ) {
+    (self.revision, self.commit, self.root, self.worktree, self.lock) = (revision, commit, root, worktree, lock)
+    parent = Self.parent(in: gitFolder)
   }
+
+  /// The folder for worktrees in git's own.
+  static func parent(in gitFolder: String) -> String { "\(gitFolder)/highwater" }
 
   /// The commit that a revision names.
   static func commit(named revision: String, in root: String) throws(RunnerError) -> String {
@@ -79,9 +99,10 @@ struct CommitBuild {
       problem: "cannot build \(name): \(cause)", hint: "see the output in `\(invocation.shown(log))`")
   }
 
-  /// Whether the last build in the worktree was the same.
+  /// Whether the last build in the worktree was the same, and its tracked files are as that build left them.
   func isBuilt(by command: String?) -> Bool {
-    (try? SafeFile.read(record, atMost: 1 << 20)) == state(after: command)
+    guard let state = state(after: command) else { return false }
+    return (try? SafeFile.read(record, atMost: 1 << 20)) == state
   }
 
   /// Checks the commit out and builds it, unless the last build was the same; a failed build is an outcome.
@@ -96,14 +117,20 @@ struct CommitBuild {
     invocation.console.endProgress()
     guard let recording = measured else { return .interrupted }
     if let failure = recording.failure(in: scenario, loop: nil) { return .failed(failure) }
-    try SafeFile.write(state(after: command), to: record)
+    try SafeFile.write(state(after: command) ?? [], to: record)
     return .built
   }
 
   /// The file with the last build.
   private var record: String { "\(folder).built" }
 
-  private func state(after command: String?) -> [UInt8] { Array("\(commit)\n\(command ?? "")\n".utf8) }
+  /// The state of the worktree, if the build was the last one; nil if it is not a worktree with the commit.
+  private func state(after command: String?) -> [UInt8]? {
+    guard GitQuery.hasWorktree(folder, in: root),
+      let changes = GitQuery.hashOfChanges(since: commit, in: folder)
+    else { return nil }
+    return Array("\(commit)\n\(command ?? "")\n\(changes)\n".utf8)
+  }
 
   /// The checkout and the build as a scenario, so that their processes end with the run, as all others do.
   private func scenario(building command: String?, _ invocation: Invocation) -> Scenario {
@@ -122,12 +149,14 @@ struct CommitBuild {
 
   private var checkout: [[String]] {
     let git = ["git", "-c", "core.hooksPath=/dev/null"]
-    let link = (try? SafeFile.read("\(folder)/.git", atMost: 4096)).map { String(decoding: $0, as: UTF8.self) }
-    guard let link else {
-      return [git + ["worktree", "prune"], git + ["worktree", "add", "--force", "--detach", folder, commit]]
+    guard GitQuery.hasWorktree(folder, in: root), let state = GitQuery.folder(of: folder) else {
+      // What is left of a worktree that was removed, or belongs to another copy of the repository.
+      return [
+        ["rm", "-rf", folder], git + ["worktree", "prune"],
+        git + ["worktree", "add", "--force", "--detach", folder, commit],
+      ]
     }
     // A run that was killed during a checkout leaves the lock; nobody else works in this worktree.
-    let state = link.prefix { !$0.isNewline }.dropFirst("gitdir: ".count)
     return [
       ["rm", "-f", "\(state)/index.lock"], git + ["-C", folder, "checkout", "--quiet", "--force", "--detach", commit],
       git + ["-C", folder, "clean", "-ffdq"],

@@ -7,7 +7,7 @@ struct ComparisonBuild {
   let note: Note
   /// nil if it is unknown.
   let commit: String?
-  /// The scenario with this build as its target.
+  /// The scenario with this build as its target; it keeps other runs out of the build's worktree.
   let scenario: (Scenario) throws(RunnerError) -> Scenario
 
   /// The build of a changed command; paths in it are relative to `folder`.

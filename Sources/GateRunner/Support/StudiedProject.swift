@@ -6,7 +6,7 @@ struct StudiedProject: ~Copyable {
   let project: Project
   let scenarios: [Scenario]
   let artifacts: ArtifactsFolder
-  private let lock: FolderLock
+  private let lock: FileLock
 
   /// Checks everything that can be checked before a target starts, and with `check` what the command needs besides.
   init(
