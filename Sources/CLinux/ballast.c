@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -79,14 +80,44 @@ static int get_registers(pid_t thread, registers *state) {
   return set.iov_len == sizeof *state ? 0 : ENOEXEC;
 }
 
+/// The system call in which a stopped thread is.
+static long number_of(const registers *state) {
+#if defined(__x86_64__)
+  return (long)state->orig_rax;
+#else
+  return (long)state->regs[8];
+#endif
+}
+
 long hw_system_call_of(pid_t thread) {
   registers state;
-  if (get_registers(thread, &state) != 0) return -1;
+  return get_registers(thread, &state) == 0 ? number_of(&state) : -1;
+}
+
+/// The first argument of the system call in which a stopped thread is.
+static unsigned long first_argument_of(const registers *state) {
 #if defined(__x86_64__)
-  return (long)state.orig_rax;
+  return (unsigned long)state->rdi;
 #else
-  return (long)state.regs[8];
+  return (unsigned long)state->regs[0];
 #endif
+}
+
+int hw_creates_thread(pid_t creator) {
+  registers state;
+  if (get_registers(creator, &state) != 0) return -1;
+  unsigned long flags = first_argument_of(&state);
+  switch (number_of(&state)) {
+    case SYS_clone: break;
+    case SYS_clone3:
+      // The first member of `struct clone_args` (clone3(2)).
+      errno = 0;
+      flags = (unsigned long)ptrace(PTRACE_PEEKDATA, creator, (void *)flags, NULL);
+      if (errno != 0) return -1;
+      break;
+    default: return 0;
+  }
+  return (flags & CLONE_THREAD) != 0;
 }
 
 static int set_registers(pid_t thread, registers *state) {

@@ -46,6 +46,10 @@ struct tracee {
   int ends;
   /// Whether the thread is about to exit, or has ended.
   int is_exiting;
+  /// Whether the stop of its creator has been handled.
+  int is_announced;
+  /// Whether it has ended before that: the entry then stays until the stop of its creator.
+  int has_ended;
   /// For a forked process: the memory in KiB that it had at its first stop.
   int inherited;
 };
@@ -103,10 +107,6 @@ static void remove_entry(struct tracee *entry) {
   }
   table[hole].thread = 0;
   count--;
-}
-
-static int is_thread_of(pid_t thread, pid_t process) {
-  return syscall(SYS_tgkill, process, thread, 0) == 0;
 }
 
 // MARK: - Reading memory
@@ -201,25 +201,44 @@ static pid_t event_message(pid_t thread) {
   return (pid_t)number;
 }
 
+/// Finds or inserts the entry of a thread whose creator is stopped; NULL if the table is full, or the thread has ended.
+///
+/// Its first stop may precede that of its creator, and so may its end.
+static struct tracee *announce(pid_t child, pid_t process) {
+  struct tracee *entry = find_or_insert(child);
+  if (entry == NULL) return NULL;
+  entry->process = process;
+  entry->is_announced = 1;
+  if (!entry->has_ended) return entry;
+  remove_entry(entry);
+  return NULL;
+}
+
+/// Handles the creation of a thread; the process need not be known.
+static void note_thread(pid_t creator, pid_t thread, pid_t parent, hw_record_handler handler, void *context) {
+  int is_known = announce(thread, parent) != NULL || count < CAPACITY / 2;
+  struct tracee *process = find(parent);
+  if (process == NULL) return;
+  process->others++;
+  threads++;
+  if ((process->ended < MAX_THREADS && is_known) || hw_profile_is_on()) return;
+  ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(options() & ~PTRACE_O_TRACECLONE));
+  if (process->is_partial) return;
+  process->is_partial = some_are_partial = 1;
+  handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MAX_THREADS});
+}
+
 /// Handles the creation of a thread or a process.
+///
+/// Which of the two it is follows from the flags of the creator's call (clone(2)), whatever the event: the thread itself
+/// may have ended already, as one that only returns does on a busy machine.
 static void note_child(pid_t creator, int event, hw_record_handler handler, void *context) {
   pid_t child = event_message(creator), parent = process_of(creator);
   if (child == 0) return;
-  struct tracee *entry = find_or_insert(child);
-  if (event == PTRACE_EVENT_CLONE && is_thread_of(child, parent)) {
-    if (entry != NULL) entry->process = parent;
-    struct tracee *process = find(parent);
-    if (process == NULL) return;
-    process->others++;
-    threads++;
-    if ((process->ended < MAX_THREADS && entry != NULL) || hw_profile_is_on()) return;
-    ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(options() & ~PTRACE_O_TRACECLONE));
-    if (process->is_partial) return;
-    process->is_partial = some_are_partial = 1;
-    handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MAX_THREADS});
-    return;
-  }
-  if (entry != NULL) entry->process = child;
+  int is_thread = hw_creates_thread(creator);
+  if (is_thread < 0) is_thread = process_by_status(child) == parent;
+  if (is_thread) return note_thread(creator, child, parent, handler, context);
+  announce(child, child);
   // clone(2) can share memory without waiting for an exec, as threads do (CLONE_VM).
   int shares = event == PTRACE_EVENT_VFORK || hw_shares_memory(creator, child) == 1;
   struct hw_record record = {.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares};
@@ -236,7 +255,10 @@ static void trace_threads_again(pid_t thread) {
 /// Handles the first stop of a new thread, which may precede that of its creator; or the end of a group stop.
 static void note_stop(pid_t thread, int64_t highest) {
   struct tracee *entry = find_or_insert(thread);
-  if (entry == NULL || entry->inherited != 0) return;
+  if (entry == NULL) return;
+  // The number of a thread whose creator was killed before its stop.
+  if (entry->has_ended) *entry = (struct tracee){.thread = thread};
+  if (entry->inherited != 0) return;
   // Rounded up, so that it is stored once: the counters of a small copy may still show nothing.
   entry->inherited = highest < 0 ? 0 : (int)(highest / 1024) + 1;
   trace_threads_again(thread);
@@ -263,7 +285,7 @@ static int note_exec(pid_t process, int64_t highest, hw_record_handler handler, 
   struct hw_record record = {.event = HW_EVENT_EXECUTED, .pid = process, .highest = highest};
   if (entry != NULL) {
     record.value = entry->inherited;
-    *entry = (struct tracee){.thread = process, .process = process};
+    *entry = (struct tracee){.thread = process, .process = process, .is_announced = 1};
   }
   trace_threads_again(process);
   if (hw_profile_is_on()) hw_profile_exec(process);
@@ -328,7 +350,10 @@ int hw_trace_begin(pid_t pid, size_t size) {
   ballast = size;
   if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)options()) != 0) return errno;
   struct tracee *entry = find_or_insert(pid);
-  if (entry != NULL) entry->process = pid;
+  if (entry != NULL) {
+    entry->process = pid;
+    entry->is_announced = 1;
+  }
   return 0;
 }
 
@@ -388,7 +413,8 @@ int hw_trace_end(pid_t thread) {
   int is_thread = process != thread && process != 0;
   if (is_thread) count_exit(thread, find(process));
   else if (hw_profile_is_on()) hw_profile_end(thread);
-  remove_entry(entry);
+  if (entry->is_announced) remove_entry(entry);
+  else entry->has_ended = 1;
   return is_thread;
 }
 

@@ -46,4 +46,8 @@ int hw_add_ballast(pid_t process, size_t size);
 /// in a 32-bit program.
 long hw_system_call_of(pid_t thread);
 
+/// Whether a thread that is stopped where it has created another one made it in its own process (CLONE_THREAD); -1 if
+/// that cannot be read, as in a 32-bit program.
+int hw_creates_thread(pid_t creator);
+
 #endif
