@@ -34,8 +34,13 @@ package struct FunctionName: Sendable, Hashable {
     self.init(module: ModuleName.plain(function.module), name: Lambda.plain(SymbolName.plain(function.name)))
   }
 
+  /// The function with the place that the name of generated code has, if that is all that is known.
+  static func source(of function: CallTree.Function) -> CallTree.Function {
+    function.module.isEmpty && function.file == nil ? SymbolName.generated(function.name) : function
+  }
+
   private init(script function: CallTree.Function) {
-    let named = function.file == nil ? SymbolName.generated(function.name) : function
+    let named = Self.source(of: function)
     let module = named.file.map { ModuleName.script($0) } ?? ""
     self.init(module: module, name: SymbolName.plain(named.name), isScript: !named.name.isEmpty)
   }

@@ -88,6 +88,18 @@ package enum MemoryEvidenceKind: String, Sendable, Hashable, CaseIterable, Codab
   }
 }
 
+/// A function on a call stack, with its place in the code if that is known.
+package struct StackFrame: Sendable, Hashable {
+  package var function: FunctionName
+  /// As debug information or an interpreter has it: absolute, or relative to the folder of the build or of the start.
+  package var file: String?
+  package var line: Int?
+
+  package init(function: FunctionName, file: String? = nil, line: Int? = nil) {
+    (self.function, self.file, self.line) = (function, file, line)
+  }
+}
+
 /// What one function holds with its callees, in the old build and in the new one.
 package struct FunctionChange: Sendable, Hashable, Codable {
   package var function: FunctionName
@@ -102,6 +114,13 @@ package struct FunctionChange: Sendable, Hashable, Codable {
   package var callers: [FunctionName]
   /// The line of the nearest caller that is of a script, for a function that is not.
   package var scriptLine: Int?
+  /// The function and its callers, the nearest first, also those that reports leave out; known only while the profile is,
+  /// and not stored.
+  package var frames: [StackFrame] = []
+
+  private enum CodingKeys: CodingKey {
+    case function, line, file, evidence, before, now, callers, scriptLine
+  }
 
   /// What it holds more than before; all that it holds if there is only one build.
   package var change: Bytes { now - (before ?? .zero) }
@@ -156,14 +175,14 @@ extension ProfileComparison {
       seen.insert(function.name)
       changes.append(
         FunctionChange(
-          function: function.name, line: function.line, file: function.file, evidence: evidence,
+          function: function.name, line: function.line, file: function.sourceFile, evidence: evidence,
           before: old.map { Bytes($0[function.name] ?? 0) },
           now: Bytes(evidence.estimate(function).median), callers: []))
     }
     for function in before?.functions ?? [] where function.role.isNamed && !seen.contains(function.name) {
       changes.append(
         FunctionChange(
-          function: function.name, line: function.line, file: function.file, evidence: evidence,
+          function: function.name, line: function.line, file: function.sourceFile, evidence: evidence,
           before: Bytes(evidence.estimate(function).median), now: .zero, callers: []))
     }
     return changes
@@ -175,7 +194,17 @@ extension ProfileComparison {
     if !change.function.isScript, let script = named.callers.first(where: \.isScript) {
       named.scriptLine = now.functions.first { $0.name == script }?.line
     }
+    named.frames = frames(of: change.function, change.evidence)
     return named
+  }
+
+  /// The function and its callers with their places in the code of this build.
+  private func frames(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [StackFrame] {
+    let names = [function] + callers(of: function, evidence, atMost: Self.furthestScript)
+    return names.map { name in
+      let known = now.functions.first { $0.name == name }
+      return StackFrame(function: name, file: known?.file, line: known?.line)
+    }
   }
 
   // MARK: Callers

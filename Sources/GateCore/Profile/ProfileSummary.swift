@@ -17,7 +17,7 @@ package struct ProfileSummary: Sendable, Equatable {
   package struct Function: Sendable, Equatable {
     package let name: FunctionName
     package let role: FunctionRole
-    /// The line that holds most, and the source file of a function that is not of a script.
+    /// The line that holds most, and the source file or script that it is in.
     package var line: Int?
     package var file: String?
     /// Zero for those that are not named as holders, such as allocators.
@@ -29,6 +29,9 @@ package struct ProfileSummary: Sendable, Equatable {
     ) {
       (self.name, self.role, self.line, self.live, self.touched) = (name, role, line, live, touched)
     }
+
+    /// The source file of a function that is not of a script, whose name has it.
+    var sourceFile: String? { name.isScript ? nil : file }
   }
 
   /// A node of the tree of calls, with its callees, after its caller.

@@ -176,11 +176,10 @@ struct SummedCalls {
     var most = [Int64](repeating: 0, count: functions.count)
     for (tree, indexes) in zip(trees, indexes) {
       for (function, held) in zip(tree.functions.indices, tree.heldByFunction) {
-        let place = tree.functions[function]
+        let place = FunctionName.source(of: tree.functions[function])
         guard let line = place.line, held > most[indexes[function]] else { continue }
         most[indexes[function]] = held
-        functions[indexes[function]].line = line
-        functions[indexes[function]].file = place.module.isEmpty ? nil : place.file
+        (functions[indexes[function]].line, functions[indexes[function]].file) = (line, place.file)
       }
     }
   }
