@@ -159,7 +159,7 @@ struct OutboxTests {
     "A message that no run with the webhook's secret wrote is set aside and not sent",
     arguments: [
       // Written by a run with another secret, or with none.
-      (secret: "other", edit: { $0 }), (secret: nil, edit: { $0 }),
+      (secret: "other", edit: { @Sendable text in text }), (secret: nil, edit: { @Sendable text in text }),
       // Altered, or moved to another webhook.
       (secret: "s", edit: { $0.replacing("eyJ2ZXJkaWN0IjoicGFzcyJ9", with: "eyJ2ZXJkaWN0IjoiZmFpbCJ9") }),
       (secret: "s", edit: { $0.replacing("\"deliveryID\":\"a\"", with: "\"deliveryID\":\"b\"") }),
