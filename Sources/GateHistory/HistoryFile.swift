@@ -17,6 +17,7 @@ struct HistoryFile {
   ///
   /// - Throws: if it is damaged, or belongs to another program or version.
   func state() throws(HistoryError) -> State {
+    try refuseLinks()
     let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: true) }
     guard let kind else { return .missing }
     guard case .regular(let size) = kind else {
@@ -36,6 +37,18 @@ struct HistoryFile {
       throw HistoryError(error, path: path)
     }
     return .usable
+  }
+
+  /// Rejects a symbolic link at the name of the file, or of one that SQLite has beside it: a branch of the repository may
+  /// contain it, and SQLite writes what it leads to.
+  private func refuseLinks() throws(HistoryError) {
+    for path in ["", "-wal", "-shm", "-journal"].map({ path + $0 }) {
+      let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: false) }
+      guard kind == .link else { continue }
+      throw HistoryError(
+        code: .unavailable, path: path, problem: "is a symbolic link",
+        hint: "remove it, or name the file that it leads to as `history`")
+    }
   }
 
   /// Whether the file has the whole history, with nothing in a write-ahead log beside it.

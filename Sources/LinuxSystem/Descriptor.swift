@@ -99,6 +99,17 @@ package final class Descriptor: Sendable {
     }
   }
 
+  /// What this folder has under `name`, links not followed (`fstatat(2)`); nil where there is nothing.
+  package func kind(of name: String) throws(ErrorNumber) -> Kind? {
+    var facts = stat()
+    do {
+      _ = try retrying { fstatat(number, name.systemText, &facts, AT_SYMLINK_NOFOLLOW) }
+    } catch let error where error.code == ENOENT {
+      return nil
+    }
+    return Self.kind(of: facts)
+  }
+
   /// Reads up to the end, but no more than `most` bytes; fastest where about `size` bytes are there.
   package func read(atMost most: Int, expecting size: Int = 4096) throws(ErrorNumber) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -39,12 +39,16 @@ package struct ArtifactsFolder: Sendable, Equatable {
     "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
   }
 
-  /// Creates the folder if it is missing, and checks that it is writable.
+  /// Creates the folder if it is missing, and checks that it is writable, and that no symbolic link leads out of it.
   ///
   /// A folder that is created here is ignored by git.
-  package func prepare() throws(FileError) {
+  ///
+  /// - Parameter root: The repository's root.
+  package func prepare(in root: String) throws(FileError) {
+    try refuseOtherPlace(in: root)
     let isNew = access(path.systemText, F_OK) != 0
     try SafeFile.prepareFolder(path, for: path)
+    try refuseLinks()
     if isNew { try SafeFile.write(Array("*\n".utf8), to: "\(path)/.gitignore") }
   }
 
@@ -92,7 +96,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
     }
   }
 
-  private enum Kind: String, CaseIterable {
+  enum Kind: String, CaseIterable {
     case recordings, output, profiles
 
     var suffix: String {

@@ -1,19 +1,24 @@
 import Glibc
 import LinuxSystem
 
-/// The lock of a file, released with its last owner.
+/// The lock of a file, released with its owner.
 ///
 /// It is the kernel's (flock(2)), so it ends with the process, however that ends.
-package final class FileLock: Sendable {
+package struct FileLock: ~Copyable, Sendable {
   private let file: Descriptor
 
   /// Locks a file, which is created if it is missing; nil while another process has it locked.
   ///
   /// A file system without locks keeps nobody out.
   package init?(_ path: String) throws(FileError) {
+    guard let file = try Self.locked(path) else { return nil }
+    self.file = file
+  }
+
+  private static func locked(_ path: String) throws(FileError) -> Descriptor? {
     do throws(ErrorNumber) {
-      file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
-      guard try file.tryLockIfSupported() else { return nil }
+      let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
+      return try file.tryLockIfSupported() ? file : nil
     } catch {
       throw error.whileWriting(path)
     }

@@ -16,7 +16,7 @@ struct OutputFile: Sendable {
   init(path: String) {
     self.path = path
     do throws(SystemFailure) {
-      descriptor = try Descriptor.file(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+      descriptor = try Descriptor.file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o644)
     } catch {
       failure = error
     }

@@ -36,7 +36,7 @@ package struct Check {
     try options.refuseNames(of: project.scenarios)
     // The reports may be in this folder.
     let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
+    try artifacts.prepare(in: project.root)
     try options.prepareReports(in: invocation)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }

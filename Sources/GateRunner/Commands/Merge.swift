@@ -27,7 +27,7 @@ package struct Merge {
     guard let project = try loadProject(invocation) else { return try report(result, invocation) }
     try options.refuseNames(of: project.scenarios)
     let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
+    try artifacts.prepare(in: project.root)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }

@@ -32,19 +32,21 @@ struct PendingRuns {
   func read() -> [Entry] {
     names().sorted().prefix(Self.mostAtOnce).compactMap { name in
       let path = "\(folder)/\(name)"
-      let run = try? RunLine.decode(SafeFile.read(path, atMost: RunLine.largest), path: path, line: nil)
-      if run == nil { try? Descriptor.folder(folder).rename(name, to: "\(name).broken") }
+      let isFile = (try? Descriptor.kind(of: path, followingLinks: false)).map { $0 != .link } ?? true
+      let run = isFile ? try? RunLine.decode(SafeFile.read(path, atMost: RunLine.largest), path: path, line: nil) : nil
+      if run == nil { try? opened?.rename(name, to: "\(name).broken") }
       return run.map { Entry(name: name, run: $0) }
     }
   }
 
   func remove(_ entries: [Entry]) {
-    for entry in entries { try? Descriptor.folder(folder).remove(entry.name) }
+    for entry in entries { try? opened?.remove(entry.name) }
   }
 
   private func names() -> [String] {
-    (try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names(atMost: 2 * Self.capacity) {
-      $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".")
-    }) ?? []
+    (try? opened?.names(atMost: 2 * Self.capacity) { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }) ?? []
   }
+
+  /// The folder, unless it is missing or a symbolic link.
+  private var opened: Descriptor? { try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) }
 }

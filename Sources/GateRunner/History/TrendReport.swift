@@ -31,6 +31,7 @@ package struct TrendReport {
     let place =
       output.map(invocation.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
       ?? invocation.absolute("trend.html")
+    if output == nil, let project { try ArtifactsFolder(path: project.artifacts).refuseOtherPlace(in: project.root) }
     try SafeFile.write(Array(page.utf8), to: place)
     let scenarios = Console.count(Set(trend.series.map(\.name)).count, "scenario")
     invocation.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(invocation.shown(place))")

@@ -16,8 +16,8 @@ struct CommitBuild {
   private let worktree: String
   /// The repository's root.
   private let root: String
-  /// Keeps other runs out of the worktree while this value is alive; nil if the caller does so.
-  private let lock: FileLock?
+  /// Keeps other runs out of the worktree; nil if the caller does so.
+  private let lock: WorktreeLock?
 
   /// What became of a checkout and its build.
   enum Outcome {
@@ -38,20 +38,14 @@ struct CommitBuild {
     let commit = try Self.commit(named: revision, in: root)
     let parent = Self.parent(in: gitFolder)
     try SafeFile.makeFolder(parent)
-    var (name, number) = ("worktree", 1)
-    var lock = try FileLock("\(parent)/\(name).lock")
-    while lock == nil {
-      number += 1
-      name = "worktree-\(number)"
-      lock = try FileLock("\(parent)/\(name).lock")
-    }
-    self.init(commit, named: revision, in: root, gitFolder, worktree: name, lockedBy: lock)
+    let lock = try WorktreeLock(in: parent)
+    self.init(commit, named: revision, in: root, gitFolder, worktree: lock.worktree, lockedBy: lock)
   }
 
   /// A commit in a worktree of its own name.
   init(
     _ commit: String, named revision: String, in root: String, _ gitFolder: String, worktree: String,
-    lockedBy lock: FileLock? = nil
+    lockedBy lock: WorktreeLock? = nil
   ) {
     (self.revision, self.commit, self.root, self.worktree, self.lock) = (revision, commit, root, worktree, lock)
     parent = Self.parent(in: gitFolder)

@@ -22,7 +22,7 @@ struct StudiedProject: ~Copyable {
     try options.refuseNames(of: project.scenarios)
     try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
+    try artifacts.prepare(in: project.root)
     lock = try artifacts.lock()
     (self.project, self.scenarios, self.artifacts) = (project, scenarios, artifacts)
   }
