@@ -121,18 +121,25 @@ uint64_t hw_elf_symbol(struct hw_elf *elf, const char *name) {
   return value;
 }
 
-uint64_t hw_elf_section_sizes(struct hw_elf *elf) {
-  uint64_t sum = 0;
-  if (!read_sections(elf)) return 0;
+/// The size of a section in the file; of a compressed one, once it is decompressed.
+static uint64_t section_size(struct hw_elf *elf, const Elf64_Shdr *section, int *is_compressed) {
+  Elf64_Chdr header;
+  *is_compressed = (section->sh_flags & SHF_COMPRESSED) && read_at(elf, section->sh_offset, &header, sizeof header);
+  return *is_compressed ? header.ch_size : section->sh_type == SHT_NOBITS ? 0 : section->sh_size;
+}
+
+static uint64_t bounded_sum(uint64_t one, uint64_t other) { return one > UINT64_MAX - other ? UINT64_MAX : one + other; }
+
+struct hw_section_sizes hw_elf_section_sizes(struct hw_elf *elf) {
+  struct hw_section_sizes sizes = {0, 0};
+  if (!read_sections(elf)) return sizes;
   for (int at = 0; at < elf->section_count; at++) {
-    const Elf64_Shdr *section = &elf->sections[at];
-    Elf64_Chdr header;
-    int is_compressed =
-      (section->sh_flags & SHF_COMPRESSED) && read_at(elf, section->sh_offset, &header, sizeof header);
-    uint64_t size = is_compressed ? header.ch_size : section->sh_type == SHT_NOBITS ? 0 : section->sh_size;
-    sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
+    int is_compressed;
+    uint64_t size = section_size(elf, &elf->sections[at], &is_compressed);
+    sizes.all = bounded_sum(sizes.all, size);
+    if (is_compressed) sizes.decompressed = bounded_sum(sizes.decompressed, size);
   }
-  return sum;
+  return sizes;
 }
 
 // MARK: - Separate debug files

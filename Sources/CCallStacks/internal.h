@@ -56,8 +56,12 @@ size_t hw_elf_build_id(struct hw_elf *elf, uint8_t *id, size_t capacity);
 /// The value of a symbol that the file exports; 0 if there is none.
 uint64_t hw_elf_symbol(struct hw_elf *elf, const char *name);
 
-/// The size of all sections, decompressed.
-uint64_t hw_elf_section_sizes(struct hw_elf *elf);
+/// The size of all sections, decompressed, and of those alone that are compressed in the file.
+struct hw_section_sizes {
+  uint64_t all, decompressed;
+};
+
+struct hw_section_sizes hw_elf_section_sizes(struct hw_elf *elf);
 
 /// Opens the separate file with the symbols or the DWARF of another one; whether there is one.
 int hw_elf_open_debug_file(struct hw_elf *elf, const char *path, struct hw_elf *debug);

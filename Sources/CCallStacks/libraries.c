@@ -10,6 +10,9 @@ struct hw_libraries hw_dw;
 
 static int is_loaded;
 
+/// The most bytes of compressed sections that are decompressed: a file of 3 MB can unpack to 3 GiB.
+#define MAX_DECOMPRESSED (UINT64_C(256) << 20)
+
 int hw_has_libraries(void) { return is_loaded; }
 
 /// Stores the address of a function; whether the library has it.
@@ -37,7 +40,9 @@ const char *hw_stacks_load(void) {
 }
 
 Dwarf *hw_open_dwarf(struct hw_elf *elf, const char *section, uint64_t most) {
-  if (!is_loaded || hw_elf_section(elf, section, 0) == NULL || hw_elf_section_sizes(elf) > most) return NULL;
+  if (!is_loaded || hw_elf_section(elf, section, 0) == NULL) return NULL;
+  struct hw_section_sizes sizes = hw_elf_section_sizes(elf);
+  if (sizes.all > most || sizes.decompressed > MAX_DECOMPRESSED) return NULL;
   Elf *handle = elf->image == NULL ? hw_dw.elf_begin(elf->file, ELF_C_READ, NULL) : NULL;
   return handle == NULL ? NULL : hw_dw.dwarf_begin_elf(handle, DWARF_C_READ, NULL);
 }

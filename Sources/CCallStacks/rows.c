@@ -12,11 +12,12 @@
 struct hw_unwind_tables {
   /// `.eh_frame` and `.debug_frame`; NULL if there is none.
   Dwarf_CFI *tables[2];
+  int is_debug_read;
   int64_t spent;
 };
 
-/// libdw reads all sections of DWARF at once, of which this is the largest known size, of Chromium.
-#define MAX_DWARF (UINT64_C(4) << 30)
+/// libdw reads all sections of DWARF at once. Larger files have `.eh_frame`, which is not one of them.
+#define MAX_DWARF (UINT64_C(256) << 20)
 
 static Dwarf_CFI *debug_frame_of(struct hw_elf *elf) {
   Dwarf *dwarf = hw_open_dwarf(elf, ".debug_frame", MAX_DWARF);
@@ -28,26 +29,37 @@ static struct hw_unwind_tables *tables_of(struct hw_module *module) {
   if (module->tables != NULL || !hw_has_libraries() || !module->is_elf) return module->tables;
   module->tables = calloc(1, sizeof *module->tables);
   if (module->tables == NULL) return NULL;
-  struct hw_elf *elf = &module->elf, debug;
+  struct hw_elf *elf = &module->elf;
   Elf *handle = elf->image != NULL ? hw_dw.elf_memory((char *)(uintptr_t)elf->image, elf->size)
                                    : hw_dw.elf_begin(elf->file, ELF_C_READ, NULL);
   if (handle != NULL) module->tables->tables[0] = hw_dw.dwarf_getcfi_elf(handle);
-  module->tables->tables[1] = debug_frame_of(elf);
-  if (module->tables->tables[1] != NULL || !hw_elf_open_debug_file(elf, module->path, &debug)) return module->tables;
-  module->tables->tables[1] = debug_frame_of(&debug);
-  if (module->tables->tables[1] == NULL) hw_elf_close(&debug);
   return module->tables;
+}
+
+/// The table for debuggers, which is read only if the other one lacks an address.
+static Dwarf_CFI *debug_table_of(struct hw_module *module) {
+  struct hw_unwind_tables *tables = module->tables;
+  struct hw_elf debug;
+  if (tables->is_debug_read) return tables->tables[1];
+  tables->is_debug_read = 1;
+  tables->tables[1] = debug_frame_of(&module->elf);
+  if (tables->tables[1] != NULL || !hw_elf_open_debug_file(&module->elf, module->path, &debug)) return tables->tables[1];
+  tables->tables[1] = debug_frame_of(&debug);
+  if (tables->tables[1] == NULL) hw_elf_close(&debug);
+  return tables->tables[1];
+}
+
+static Dwarf_Frame *find_in(Dwarf_CFI *table, uint64_t address) {
+  Dwarf_Frame *frame = NULL;
+  return table != NULL && hw_dw.dwarf_cfi_addrframe(table, address, &frame) == 0 ? frame : NULL;
 }
 
 static Dwarf_Frame *find_frame(struct hw_module *module, uint64_t address) {
   struct hw_unwind_tables *tables = tables_of(module);
-  Dwarf_Frame *frame = NULL;
   if (tables == NULL || tables->spent > MAX_NANOSECONDS) return NULL;
   int64_t before = hw_cpu_time();
-  for (int at = 0; at < 2 && frame == NULL; at++) {
-    if (tables->tables[at] == NULL) continue;
-    if (hw_dw.dwarf_cfi_addrframe(tables->tables[at], address, &frame) != 0) frame = NULL;
-  }
+  Dwarf_Frame *frame = find_in(tables->tables[0], address);
+  if (frame == NULL) frame = find_in(debug_table_of(module), address);
   tables->spent += hw_cpu_time() - before;
   return frame;
 }

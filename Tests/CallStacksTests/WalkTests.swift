@@ -48,6 +48,19 @@ struct WalkTests {
     #expect(stacks.map(\.program) == [["leaf", "middle"]] && stacks.areComplete)
   }
 
+  @Test("Compressed debug information that unpacks to more than 256 MiB is not used")
+  func decompressionLimit() throws {
+    let program = try fixture.compiled(
+      "program", Self.trap + Self.chain,
+      flags: ["-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-exceptions"])
+    #expect(try fixture.stacks(of: [program]).areComplete)
+    let zeros = fixture.path("zeros")
+    _ = try fixture.output(of: ["truncate", "-s", "300M", zeros])
+    _ = try fixture.output(
+      of: ["objcopy", "--add-section", ".debug_types=\(zeros)", "--compress-debug-sections=zlib-gabi", program])
+    #expect(try !fixture.stacks(of: [program]).areComplete)
+  }
+
   @Test("A deep recursion, larger than what is read of the stack at first")
   func deep() throws {
     let stacks = try stacks(
