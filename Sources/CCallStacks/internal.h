@@ -155,6 +155,10 @@ struct hw_stack {
 /// Reads the first bytes of a stack from its stack pointer.
 void hw_stack_open(struct hw_stack *stack, const struct hw_memory *memory, uint64_t stack_pointer);
 
+/// Uses a copy of the stack instead.
+void hw_stack_open_copy(
+  struct hw_stack *stack, const struct hw_memory *memory, uint64_t stack_pointer, const void *bytes, size_t size);
+
 /// Reads a word at an address; whether it could be read.
 int hw_stack_word(struct hw_stack *stack, uint64_t address, uint64_t *word);
 

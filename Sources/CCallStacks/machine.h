@@ -30,6 +30,9 @@ static inline struct hw_registers hw_registers_of(const hw_user_registers *from)
   };
 }
 
+/// The registers of a copy, in its order.
+#define HW_COPIED_REGISTERS {3, 6, 12, 13, 14, 15, 7, 16}
+
 static inline uint64_t hw_code_address(uint64_t word) { return word; }
 
 #elif defined(__aarch64__)
@@ -47,6 +50,8 @@ static inline struct hw_registers hw_registers_of(const hw_user_registers *from)
   to.values[HW_PC] = from->pc;
   return to;
 }
+
+#define HW_COPIED_REGISTERS {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}
 
 /// Without the bits of pointer authentication, which are above the 48 bits of an address.
 static inline uint64_t hw_code_address(uint64_t word) { return word & 0xffffffffffff; }

@@ -28,6 +28,18 @@ void hw_stack_open(struct hw_stack *stack, const struct hw_memory *memory, uint6
   stack->filled = memory->read(memory, stack_pointer, stack->bytes, FIRST_READ);
 }
 
+void hw_stack_open_copy(
+  struct hw_stack *stack, const struct hw_memory *memory, uint64_t stack_pointer, const void *bytes, size_t size
+) {
+  stack->memory = memory;
+  stack->start = stack_pointer;
+  // The thread has continued, and its stack has changed since.
+  stack->other_reads = 0;
+  stack->others_start = UINT64_MAX;
+  stack->filled = size < sizeof stack->bytes ? size : sizeof stack->bytes;
+  memcpy(stack->bytes, bytes, stack->filled);
+}
+
 /// Reads the stack on up to a word, if that is not farther than the buffer reaches.
 static void extend(struct hw_stack *stack, uint64_t distance) {
   size_t wanted = (distance + sizeof(uint64_t) + FIRST_READ - 1) / FIRST_READ * FIRST_READ;

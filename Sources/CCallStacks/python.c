@@ -1,37 +1,16 @@
+#define _GNU_SOURCE
 #include "internal.h"
+#include "python_layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 /// Lists of a damaged interpreter may be endless.
 #define MAX_INTERPRETERS 64
 #define MAX_THREADS 1024
 #define MAX_TEXT 512
-
-// MARK: - Layouts
-
-/// In `frame_in_frames`: the thread has the frame itself.
-#define NONE UINT64_MAX
-
-/// Where CPython stores its state, as offsets in bytes.
-///
-/// Printed by `offsetof` from the headers of 3.11.7 and 3.12.1; such structures do not change between patch releases.
-/// 3.13 has a table of them (`_Py_DebugOffsets`).
-struct layout {
-  /// In `_PyRuntime`.
-  uint64_t interpreters;
-  /// In an interpreter.
-  uint64_t next_interpreter, threads;
-  /// In a thread; `frames` is the address of a structure that has the frame, or of the frame.
-  uint64_t next_thread, native_thread, frames, frame_in_frames;
-  /// In a frame.
-  uint64_t code, previous, instruction, owner;
-  /// In a code object.
-  uint64_t first_line, file, function, lines, bytecode;
-  /// Where the characters of a string begin: of ASCII, or of others.
-  uint64_t ascii, other;
-};
 
 /// The interpreter of a process.
 struct hw_python {
@@ -39,39 +18,11 @@ struct hw_python {
   uint64_t runtime;
   /// The address of `PyCode_Type`.
   uint64_t code_type;
-  struct layout layout;
-};
-
-static const struct layout layout_3_11 = {
-  40, 0, 16, 8, 160, 56, 8, 32, 48, 56, 69, 72, 112, 128, 136, 184, 48, 72,
-};
-static const struct layout layout_3_12 = {
-  40, 0, 72, 8, 144, 56, 0, 0, 8, 56, 70, 68, 112, 128, 136, 192, 40, 56,
+  struct hw_python_layout layout;
 };
 
 static int read_all(const struct hw_memory *memory, uint64_t from, void *to, size_t size) {
   return memory->read(memory, from, to, size) == size;
-}
-
-/// How much is read of a frame and of a code object.
-enum { FRAME_SIZE = 80, CODE_SIZE = 160 };
-
-/// Reads the layout from the start of `_PyRuntime`; whether it has one.
-static int read_layout(const struct hw_memory *memory, uint64_t runtime, struct layout *layout) {
-  uint64_t words[71];
-  if (!read_all(memory, runtime, words, sizeof words) || memcmp(words, "xdebugpy", 8) != 0) return 0;
-  *layout = (struct layout){
-    words[5], words[8], words[9], words[21], words[25], words[23], NONE, words[30], words[29], words[31], words[33],
-    words[39], words[35], words[37], words[38], words[43], words[70], words[70] + 16,
-  };
-  for (int at = 29; at <= 33; at++) {
-    if (at != 32 && words[at] > FRAME_SIZE - 8) return 0;
-  }
-  for (int at = 35; at <= 39; at++) {
-    if (words[at] > CODE_SIZE - 8) return 0;
-  }
-  // Without the global lock, objects are larger.
-  return words[2] == 0;
 }
 
 /// The value of a variable that the interpreter exports; 0 if it has none.
@@ -94,12 +45,9 @@ static int find_in(const struct hw_mapping *mapping, const struct hw_memory *mem
   python->runtime = address_of(mapping, "_PyRuntime");
   python->code_type = address_of(mapping, "PyCode_Type");
   if (python->runtime == 0 || python->code_type == 0) return 0;
-  switch (version >> 16) {
-    case 0x30b: python->layout = layout_3_11; return 1;
-    case 0x30c: python->layout = layout_3_12; return 1;
-    case 0x30d: return read_layout(memory, python->runtime, &python->layout);
-    default: return 0;
-  }
+  uint64_t words[HW_PYTHON_OFFSETS];
+  if (!read_all(memory, python->runtime, words, sizeof words)) return 0;
+  return hw_python_find_layout(version, words, &python->layout);
 }
 
 /// The interpreter of a process; NULL if it has none.
@@ -128,7 +76,7 @@ static uint64_t word_at(const struct hw_memory *memory, uint64_t address, uint64
 
 /// The interpreter's thread for one of the kernel's; 0 if it has none.
 static uint64_t find_thread(const struct hw_python *python, const struct hw_memory *memory, uint64_t number) {
-  const struct layout *layout = &python->layout;
+  const struct hw_python_layout *layout = &python->layout;
   uint64_t interpreter = word_at(memory, python->runtime, layout->interpreters);
   for (int at = 0; interpreter != 0 && at < MAX_INTERPRETERS; at++) {
     uint64_t thread = word_at(memory, interpreter, layout->threads);
@@ -153,7 +101,7 @@ static char *put(char *to, uint32_t character) {
 }
 
 /// The text of a string object; empty if it cannot be read.
-static const char *read_text(const struct layout *layout, const struct hw_memory *memory, uint64_t object) {
+static const char *read_text(const struct hw_python_layout *layout, const struct hw_memory *memory, uint64_t object) {
   uint8_t bytes[MAX_TEXT * 4];
   char text[MAX_TEXT * 4 + 1], *to = text;
   uint64_t length = word_at(memory, object, 16), state = word_at(memory, object, 32);
@@ -202,6 +150,7 @@ static int64_t line_of(const uint8_t *table, size_t size, int64_t line, uint64_t
 /// What was read for an instruction; a power of two of them.
 static struct cached {
   uint64_t program, code, file, function, instruction;
+  int64_t first_line;
   struct hw_python_frame frame;
 } cache[4096];
 
@@ -220,49 +169,152 @@ static int read_line(const struct hw_memory *memory, uint64_t table, int first_l
   return line > 0 && line <= INT32_MAX ? (int)line : first_line;
 }
 
-/// Reads the function of a code object, and the line of an instruction in it; whether it is a code object.
-static int read_code(
-  const struct hw_python *python, const struct hw_memory *memory, uint64_t program, uint64_t code, uint64_t instruction,
+static uint64_t offset_of(const struct hw_python *python, const struct hw_python_copy *copy) {
+  return copy->instruction - (copy->code + python->layout.bytecode);
+}
+
+/// The slot of the cache for an instruction of a function, and whether it has it.
+static struct cached *slot_for(uint64_t program, const struct hw_python *python, const struct hw_python_copy *copy, int *is_cached) {
+  uint64_t instruction = offset_of(python, copy);
+  struct cached *slot = &cache[(copy->code / 16 ^ instruction * 31) % 4096];
+  *is_cached = slot->program == program && slot->code == copy->code && slot->file == copy->file &&
+    slot->function == copy->function && slot->first_line == copy->first_line && slot->instruction == instruction;
+  return slot;
+}
+
+/// Copies what names the function of a code object; whether it is one.
+static int copy_code(const struct hw_python *python, const uint8_t *bytes, uint64_t code, struct hw_python_copy *copy) {
+  const struct hw_python_layout *layout = &python->layout;
+  int32_t first_line;
+  if (word_in(bytes, 8) != python->code_type) return 0;
+  memcpy(&first_line, bytes + layout->first_line, sizeof first_line);
+  *copy = (struct hw_python_copy){
+    code, copy->instruction, word_in(bytes, layout->file), word_in(bytes, layout->function), first_line};
+  return 1;
+}
+
+/// Names a function, whose code object is read unless it has been before; whether it is still the one that was copied.
+static int name_frame(
+  const struct hw_python *python, const struct hw_memory *memory, uint64_t program, const struct hw_python_copy *copy,
   struct hw_python_frame *frame
 ) {
-  const struct layout *layout = &python->layout;
-  uint8_t bytes[CODE_SIZE];
-  if (code == 0 || !read_all(memory, code, bytes, sizeof bytes) || word_in(bytes, 8) != python->code_type) return 0;
-  instruction -= code + layout->bytecode;
-  uint64_t file = word_in(bytes, layout->file), function = word_in(bytes, layout->function);
-  struct cached *slot = &cache[(code / 16 ^ instruction * 31) % 4096];
-  int is_cached = slot->program == program && slot->code == code && slot->file == file && slot->function == function;
-  if (!is_cached || slot->instruction != instruction) {
-    int32_t first_line;
-    memcpy(&first_line, bytes + layout->first_line, sizeof first_line);
-    *slot = (struct cached){program, code, file, function, instruction, {
-      read_text(layout, memory, function), read_text(layout, memory, file),
-      read_line(memory, word_in(bytes, layout->lines), first_line, instruction)}};
+  int is_cached;
+  struct cached *slot = slot_for(program, python, copy, &is_cached);
+  if (!is_cached) {
+    uint8_t bytes[HW_PYTHON_CODE_SIZE];
+    struct hw_python_copy now = *copy;
+    if (!read_all(memory, copy->code, bytes, sizeof bytes) || !copy_code(python, bytes, copy->code, &now)) return 0;
+    if (now.file != copy->file || now.function != copy->function || now.first_line != copy->first_line) return 0;
+    uint64_t lines = word_in(bytes, python->layout.lines), instruction = offset_of(python, copy);
+    *slot = (struct cached){program, copy->code, copy->file, copy->function, instruction, copy->first_line, {
+      read_text(&python->layout, memory, copy->function), read_text(&python->layout, memory, copy->file),
+      read_line(memory, lines, (int)copy->first_line, instruction)}};
   }
   *frame = slot->frame;
   return 1;
 }
 
-/// The owner of the frames that the interpreter adds where C calls Python.
-#define OWNED_BY_C_STACK 3
+int hw_python_names(
+  struct hw_code *code, pid_t thread, const struct hw_python_copy *copies, int count, struct hw_python_frame *frames
+) {
+  struct hw_memory memory = hw_memory_of(thread);
+  hw_code_use_thread(code, thread);
+  const struct hw_python *python = count > 0 ? python_of(code, &memory) : NULL;
+  int named = 0;
+  for (int at = 0; python != NULL && at < count; at++) {
+    named += name_frame(python, &memory, hw_code_number(code), &copies[at], &frames[named]);
+  }
+  return named;
+}
+
+// MARK: - Frames of a stopped thread
+
+/// The memory around the last frame: frames that called each other lie side by side, the outer ones below.
+struct window {
+  uint64_t start;
+  size_t filled;
+  uint8_t bytes[4096];
+};
+
+static int read_frame(const struct hw_memory *memory, struct window *window, uint64_t frame, uint8_t *bytes) {
+  if (frame < window->start || frame + HW_PYTHON_FRAME_SIZE > window->start + window->filled) {
+    uint64_t above = frame + HW_PYTHON_FRAME_SIZE;
+    window->start = above > sizeof window->bytes ? above - sizeof window->bytes : 0;
+    window->filled = memory->read(memory, window->start, window->bytes, sizeof window->bytes);
+    // The memory may begin with this frame.
+    if (window->filled != sizeof window->bytes) {
+      window->start = frame;
+      window->filled = memory->read(memory, frame, window->bytes, HW_PYTHON_FRAME_SIZE);
+    }
+  }
+  if (frame + HW_PYTHON_FRAME_SIZE > window->start + window->filled) return 0;
+  memcpy(bytes, window->bytes + (frame - window->start), HW_PYTHON_FRAME_SIZE);
+  return 1;
+}
+
+/// So many code objects are read by one call.
+#define BATCH 64
+
+struct batch {
+  struct hw_python_copy copies[BATCH];
+  uint8_t bytes[BATCH][HW_PYTHON_CODE_SIZE];
+  int count;
+};
+
+/// Reads the code objects of a batch; how many, from the first one.
+static int read_codes(pid_t thread, struct batch *batch) {
+  struct iovec local[BATCH], remote[BATCH];
+  for (int at = 0; at < batch->count; at++) {
+    local[at] = (struct iovec){batch->bytes[at], HW_PYTHON_CODE_SIZE};
+    remote[at] = (struct iovec){(void *)(uintptr_t)batch->copies[at].code, HW_PYTHON_CODE_SIZE};
+  }
+  unsigned long count = (unsigned long)batch->count;
+  ssize_t length = process_vm_readv(thread, local, count, remote, count, 0);
+  return length < 0 ? 0 : (int)(length / HW_PYTHON_CODE_SIZE);
+}
+
+/// Names the functions of a batch, and empties it; how many.
+static int name_batch(
+  const struct hw_python *python, const struct hw_memory *memory, uint64_t program, struct batch *batch,
+  struct hw_python_frame *frames
+) {
+  int named = 0, known = batch->count == 0 ? 0 : read_codes(memory->thread, batch);
+  for (int at = 0; at < known; at++) {
+    struct hw_python_copy *copy = &batch->copies[at];
+    if (!copy_code(python, batch->bytes[at], copy->code, copy)) continue;
+    named += name_frame(python, memory, program, copy, &frames[named]);
+  }
+  batch->count = 0;
+  return named;
+}
+
+/// The frame in which a thread is; 0 if there is none.
+static uint64_t innermost_frame(struct hw_code *code, pid_t thread, const struct hw_python *python, const struct hw_memory *memory) {
+  const struct hw_python_layout *layout = &python->layout;
+  uint64_t state = find_thread(python, memory, (uint64_t)hw_code_thread_number(code, thread));
+  uint64_t frame = word_at(memory, state, layout->frames);
+  return layout->frame_in_frames == HW_PYTHON_NONE ? frame : word_at(memory, frame, layout->frame_in_frames);
+}
 
 int hw_python_frames(struct hw_code *code, pid_t thread, struct hw_python_frame *frames, int capacity) {
+  static struct window window;
+  static struct batch batch;
   struct hw_memory memory = hw_memory_of(thread);
   hw_code_use_thread(code, thread);
   const struct hw_python *python = python_of(code, &memory);
   if (python == NULL) return 0;
-  const struct layout *layout = &python->layout;
-  uint64_t state = find_thread(python, &memory, (uint64_t)hw_code_thread_number(code, thread));
-  uint64_t frame = word_at(&memory, state, layout->frames);
-  if (layout->frame_in_frames != NONE) frame = word_at(&memory, frame, layout->frame_in_frames);
+  uint64_t program = hw_code_number(code), frame = innermost_frame(code, thread, python, &memory);
   int count = 0;
-  for (int steps = 0; frame != 0 && count < capacity && steps < 2 * HW_MAX_FRAMES; steps++) {
-    uint8_t bytes[FRAME_SIZE];
-    if (!read_all(&memory, frame, bytes, sizeof bytes)) break;
-    uint64_t object = word_in(bytes, layout->code), instruction = word_in(bytes, layout->instruction);
-    int is_of_program = bytes[layout->owner] != OWNED_BY_C_STACK;
-    if (is_of_program && read_code(python, &memory, hw_code_number(code), object, instruction, &frames[count])) count++;
-    frame = word_in(bytes, layout->previous);
+  window.filled = 0;
+  for (int steps = 0; frame != 0 && count + batch.count < capacity && steps < 2 * HW_MAX_FRAMES; steps++) {
+    uint8_t bytes[HW_PYTHON_FRAME_SIZE];
+    if (!read_frame(&memory, &window, frame, bytes)) break;
+    uint64_t object = word_in(bytes, python->layout.code), instruction = word_in(bytes, python->layout.instruction);
+    if (bytes[python->layout.owner] != HW_PYTHON_OWNED_BY_C && object != 0) {
+      batch.copies[batch.count++] = (struct hw_python_copy){.code = object, .instruction = instruction};
+    }
+    if (batch.count == BATCH) count += name_batch(python, &memory, program, &batch, frames + count);
+    frame = word_in(bytes, python->layout.previous);
   }
-  return count;
+  return count + name_batch(python, &memory, program, &batch, frames + count);
 }

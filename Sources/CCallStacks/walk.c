@@ -157,3 +157,17 @@ int hw_walk(struct hw_code *code, pid_t thread, struct hw_place *places, int cap
   hw_stack_open(&stack, &memory, registers.values[HW_STACK_POINTER]);
   return hw_walk_from(code, registers, &stack, places, capacity, is_complete);
 }
+
+int hw_walk_copy(
+  struct hw_code *code, pid_t thread, const struct hw_stack_copy *copy, struct hw_place *places, int capacity,
+  int *is_complete
+) {
+  static struct hw_stack stack;
+  static const uint8_t numbers[] = HW_COPIED_REGISTERS;
+  struct hw_registers registers = {0};
+  for (size_t at = 0; at < sizeof numbers; at++) hw_set_register(&registers, numbers[at], copy->registers[at]);
+  struct hw_memory memory = hw_memory_of(thread);
+  hw_code_use_thread(code, thread);
+  hw_stack_open_copy(&stack, &memory, registers.values[HW_STACK_POINTER], copy->bytes, copy->size);
+  return hw_walk_from(code, registers, &stack, places, capacity, is_complete);
+}

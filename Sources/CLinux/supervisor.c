@@ -238,6 +238,16 @@ static void consume_signal(int descriptor) {
   while (read(descriptor, &ended, sizeof ended) < 0 && errno == EINTR) continue;
 }
 
+/// How long to wait for the next event in milliseconds; -1 for any time.
+///
+/// No signal announces that an orphan was reparented to the supervisor, so poll often while killing; nor that events remain
+/// after MAX_EVENTS, nor what the profiler's library reports.
+static int timeout(const struct supervisor *supervisor) {
+  if (supervisor->has_backlog) return 0;
+  if (hw_profile_is_on()) return hw_profile_drain() ? 1 : 5;
+  return supervisor->deadline == 0 ? -1 : 2;
+}
+
 /// Waits until no process is left, or only ones that could not be killed.
 static _Noreturn void watch(struct supervisor *supervisor) {
   while (reap(supervisor)) {
@@ -245,9 +255,7 @@ static _Noreturn void watch(struct supervisor *supervisor) {
       {.fd = supervisor->children, .events = POLLIN},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
-    // No signal announces that an orphan was reparented to the supervisor, so poll often while killing; nor that events
-    // remain after MAX_EVENTS.
-    poll(wanted, 2, supervisor->has_backlog ? 0 : supervisor->deadline == 0 ? -1 : 2);
+    poll(wanted, 2, timeout(supervisor));
     if (wanted[0].revents != 0) consume_signal(supervisor->children);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;
@@ -321,7 +329,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
   int kept[] = {
     supervisor->control, supervisor->report, supervisor->events, plan->input, plan->output, plan->mappings, plan->lock,
-    plan->profile
+    plan->profile, plan->ring
   };
   hw_close_all_but(kept, sizeof kept / sizeof kept[0]);
   reset_signals();
@@ -329,7 +337,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   ask_for_short_slices();
   if (become_subreaper(supervisor) != 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
   if (hw_make_cgroup(&plan->cgroup) != 0) fail_start(supervisor, HW_STAGE_CGROUP, errno);
-  if (plan->sampling_interval > 0) hw_profile_begin(plan->sampling_interval);
+  if (plan->sampling_interval > 0) hw_profile_begin(plan->sampling_interval, plan->ring);
   struct hw_start start = {.plan = plan};
   hw_start_program(&start);
   // Otherwise the reader of the program's output gets no end of file, and the writer of its input no EPIPE.

@@ -327,7 +327,8 @@ static void note_exit(pid_t thread, int64_t highest, hw_record_handler handler, 
   if (process != NULL && pid != thread && !ends && (!process->is_exiting || others > 0)) return;
   struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid, .highest = highest};
   record.stage = process != NULL && ((others > 0 && !process->ends) || process->is_partial);
-  if (hw_profile_is_on()) hw_profile_exit(pid);
+  if (hw_profile_is_on() && record.stage != 0) hw_profile_first_exit(pid);
+  else if (hw_profile_is_on()) hw_profile_exit(pid);
   read_memory(thread, &record);
   handler(context, record);
 }

@@ -1,6 +1,5 @@
 #include "profiler.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,12 +26,6 @@ static int grow(struct hw_blocks *blocks) {
   free(blocks->slots);
   *blocks = larger;
   return 1;
-}
-
-/// It was chosen with the probability 1 - e^(-size/interval).
-double hw_estimated_size(uint64_t size) {
-  double bytes = size > 0 ? (double)size : 1;
-  return bytes / -expm1(-bytes / (double)hw_sampling_interval);
 }
 
 // MARK: - The top
@@ -116,6 +109,38 @@ void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
   blocks->slots[hole].address = 0;
   blocks->count--;
 }
+
+// MARK: - Thinning
+
+/// Keeps some of the blocks of an array, which lie at its beginning then; how many.
+static uint32_t keep(struct hw_block *blocks, uint32_t count, double former) {
+  uint32_t kept = 0;
+  for (uint32_t at = 0; at < count; at++) {
+    if (blocks[at].address != 0 && hw_keeps_sample(blocks[at].size, former)) blocks[kept++] = blocks[at];
+  }
+  return kept;
+}
+
+void hw_blocks_thin(struct hw_blocks *blocks, double former) {
+  uint32_t count = keep(blocks->slots, blocks->capacity, former);
+  struct hw_block *kept = blocks->slots;
+  blocks->slots = calloc(blocks->capacity, sizeof *blocks->slots);
+  if (blocks->slots == NULL) blocks->capacity = count = 0;
+  blocks->count = count;
+  blocks->sum = blocks->top_sum = 0;
+  for (uint32_t at = 0; at < count; at++) {
+    *slot_for(blocks, kept[at].address) = kept[at];
+    blocks->sum += hw_estimated_size(kept[at].size);
+    if (kept[at].order <= blocks->top_order) blocks->top_sum += hw_estimated_size(kept[at].size);
+  }
+  free(kept);
+  blocks->released_count = keep(blocks->released, blocks->released_count, former);
+  for (uint32_t at = 0; at < blocks->released_count; at++) {
+    blocks->top_sum += hw_estimated_size(blocks->released[at].size);
+  }
+}
+
+// MARK: - Copies
 
 /// A copy of an array; NULL if it is empty, or if there is no memory for it.
 static struct hw_block *copy(const struct hw_block *from, uint32_t count) {

@@ -9,6 +9,10 @@
 #define FIRST_MOMENT INT64_C(2000000)
 #define LATER(time) ((time) + (time) / 12)
 
+/// So much of a time without a page touched or a block allocated counts, in nanoseconds. A target that does neither for
+/// longer is idle: in time without load nothing can grow, and so it must not move the middle of the load.
+#define LONGEST_QUIET INT64_C(20000000)
+
 /// A moment at which it is kept what all processes hold.
 struct moment {
   int is_kept;
@@ -72,10 +76,13 @@ static int64_t own_time(int64_t gap, pid_t thread) {
 
 // MARK: - Moments
 
-static void take_moment(int64_t from, int64_t until) {
+/// Takes a moment, and returns how long that took, in nanoseconds of CPU time.
+static int64_t take_moment(int64_t from, int64_t until) {
+  double begin = hw_own_seconds();
   unsigned at = count++ % HW_MOMENTS;
   moments[at] = (struct moment){.is_kept = 1, .from = from, .until = until};
   hw_take_moment(HW_MOMENT + (int)at);
+  return (int64_t)((hw_own_seconds() - begin) * 1e9);
 }
 
 void hw_profile_steps_begin(void) {
@@ -87,20 +94,29 @@ void hw_profile_steps_begin(void) {
   next = FIRST_MOMENT;
 }
 
-void hw_profile_pause(pid_t thread) {
-  if (resumed == 0) return;
+/// Adds the time since the last stop, or since this was last called; a moment may be due.
+static void add_time(int64_t time) {
   int64_t before = run_time;
-  run_time += own_time(now() - resumed, thread);
+  run_time += time;
   if (run_time < next || has_end) return;
   // What the last stop has shown; this one is not handled yet.
-  take_moment(before, run_time);
-  next = LATER(run_time);
+  int64_t cost = take_moment(before, run_time), later = LATER(run_time);
+  // Moments take a thirtieth of the time at most.
+  next = later > run_time + 30 * cost ? later : run_time + 30 * cost;
 }
 
-/// Adds some of what a stop costs, so that a program that allocates all the time is followed by its allocations, whatever
-/// else the machine does; what it releases before it ends does not count.
-void hw_note_allocation(void) {
-  run_time += 10000;
+void hw_profile_pause(pid_t thread) {
+  hw_ring_drain();
+  if (resumed != 0) add_time(own_time(now() - resumed, thread));
+}
+
+void hw_note_time(int is_active) {
+  static int64_t quiet;
+  int64_t time = now(), passed = time - resumed;
+  if (resumed == 0) return;
+  resumed = time;
+  quiet = is_active ? 0 : quiet + passed;
+  if (quiet <= LONGEST_QUIET) add_time(passed);
 }
 
 void hw_profile_resume(void) {

@@ -59,11 +59,12 @@ static unsigned index_of(uint64_t address) {
   return (unsigned)(address >> HW_PAGE_SHIFT) & (PAGES - 1);
 }
 
-void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack) {
+void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack, uint32_t weight) {
   struct hw_stretch *stretch = obtain(pages, address);
   if (stretch == NULL) return;
   stretch->stacks[index_of(address)] = stack;
-  stretch->times[index_of(address)] = ++pages->time;
+  pages->time += weight;
+  stretch->times[index_of(address)] = pages->time;
 }
 
 void hw_pages_fill(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack) {
@@ -72,7 +73,7 @@ void hw_pages_fill(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_
   for (uint64_t page = first; page < end && page - first <= MAX_RANGE; page++) {
     uint64_t address = page << HW_PAGE_SHIFT;
     const struct hw_stretch *stretch = find(pages, address >> STRETCH_SHIFT);
-    if (stretch == NULL || stretch->stacks[index_of(address)] == HW_NO_STACK) hw_pages_set(pages, address, stack);
+    if (stretch == NULL || stretch->stacks[index_of(address)] == HW_NO_STACK) hw_pages_set(pages, address, stack | HW_FILLED, 1);
   }
 }
 

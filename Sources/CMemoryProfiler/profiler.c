@@ -1,25 +1,21 @@
 #define _GNU_SOURCE
 #include "profiler.h"
+#include "ring.h"
 
+#include <dirent.h>
 #include <elf.h>
-#include <errno.h>
-#include <linux/perf_event.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <unistd.h>
 
 /// `si_code` of a SIGTRAP by a perf event, which older headers lack (asm-generic/siginfo.h).
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
 #endif
-
-/// Marks a breakpoint of the preloaded library, in its first register; see Sources/AllocationSampler.
-#define ALLOCATION_MARK UINT64_C(0x68776d656d6f7279)
 
 #define PROCESS_SLOTS 1024
 static struct hw_process *processes[PROCESS_SLOTS];
@@ -50,6 +46,7 @@ static void hand_over_copies(const struct hw_memory *from) {
         heir->origin = from->origin;
         heir->fork_time = from->fork_time;
         heir->fork_order = from->fork_order;
+        heir->fork_allocated = from->fork_allocated;
       } else {
         copy->origin = heir;
       }
@@ -63,6 +60,8 @@ static void release_memory(struct hw_memory *memory) {
   hw_pages_clear(&memory->pages);
   hw_blocks_clear(&memory->blocks);
   if (memory->code != NULL) hw_code_close(memory->code);
+  hw_ranges_close(memory->inherited);
+  hw_ranges_close(memory->shared);
   free(memory->snapshot.weights);
   free(memory);
 }
@@ -84,6 +83,9 @@ static struct hw_memory *copy_memory(struct hw_memory *from) {
   copy->origin = from;
   copy->fork_time = from->pages.time;
   copy->fork_order = from->blocks.order;
+  copy->allocated = copy->fork_allocated = from->allocated;
+  copy->inherited = from->shared;
+  if (copy->inherited != NULL) copy->inherited->users++;
   return copy;
 }
 
@@ -95,43 +97,65 @@ static struct hw_process *obtain(pid_t pid) {
   struct hw_process *process = calloc(1, sizeof *process);
   if (process == NULL) return NULL;
   process->pid = pid;
-  process->event = -1;
   *slot = process;
   return process;
 }
 
-// MARK: - Page faults
-
-/// Opens the event that stops a process at each of its page faults, unless it is disabled; -1 and errno on failure.
-static int open_event(pid_t process, unsigned disabled) {
-  struct perf_event_attr event = {
-    .size = sizeof event, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1,
-    .sample_type = PERF_SAMPLE_ADDR, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .remove_on_exec = 1,
-    .sigtrap = 1, .sig_data = ALLOCATION_MARK, .disabled = disabled,
-  };
-  return (int)syscall(SYS_perf_event_open, &event, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-int hw_profile_may_stop_at_faults(void) {
-  // A page fault of this process would end it.
-  int event = open_event(0, 1);
-  if (event < 0) return errno;
-  close(event);
-  return 0;
-}
-
 // MARK: - Stacks
 
-uint32_t hw_process_stack(struct hw_process *process, pid_t thread) {
+static struct hw_code *code_of(struct hw_process *process) {
   if (process->memory->code == NULL) process->memory->code = hw_code_open(process->pid);
-  return process->memory->code == NULL ? HW_NO_STACK : hw_stack_of(process->memory->code, thread);
+  return process->memory->code;
+}
+
+uint32_t hw_process_stack(struct hw_process *process, pid_t thread) {
+  struct hw_code *code = code_of(process);
+  return code == NULL ? HW_NO_STACK : hw_stack_of(code, thread);
+}
+
+uint32_t hw_process_stack_of_copy(
+  struct hw_process *process, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count
+) {
+  struct hw_code *code = code_of(process);
+  return code == NULL ? HW_NO_STACK : hw_stack_of_copy(code, hw_living_thread(process->pid), copy, frames, count);
+}
+
+// MARK: - Threads
+
+/// A thread of a process that has memory; the process itself if none is found.
+static pid_t find_living_thread(pid_t pid) {
+  char path[48];
+  pid_t found = pid;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *folder = opendir(path);
+  const struct dirent *entry;
+  while (folder != NULL && found == pid && (entry = readdir(folder)) != NULL) {
+    pid_t thread = (pid_t)atoi(entry->d_name);
+    if (thread > 0 && thread != pid && hw_resident_size(thread) > 0) found = thread;
+  }
+  if (folder != NULL) closedir(folder);
+  return found;
+}
+
+pid_t hw_living_thread(pid_t pid) {
+  struct hw_process *process = *slot_of(pid);
+  if (process == NULL || process->other_thread == 0) return pid;
+  if (hw_resident_size(process->other_thread) == 0) process->other_thread = find_living_thread(pid);
+  return process->other_thread;
+}
+
+void hw_profile_first_exit(pid_t pid) {
+  struct hw_process *process = *slot_of(pid);
+  // The search waits until it is needed: this thread still has the memory.
+  if (process != NULL) process->other_thread = pid;
 }
 
 // MARK: - The life of processes
 
-void hw_profile_begin(int64_t interval) {
+void hw_profile_begin(int64_t interval, int ring) {
   is_on = 1;
   hw_sampling_interval = interval;
+  hw_ring_open(ring, (double)interval);
 }
 
 int hw_profile_is_on(void) {
@@ -153,6 +177,16 @@ static int is_first_visit(struct hw_memory *memory, uint32_t visit) {
   if (memory == NULL || memory->visit == visit) return 0;
   memory->visit = visit;
   return 1;
+}
+
+double hw_living_seconds(void) {
+  double sum = 0;
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (const struct hw_process *process = processes[at]; process != NULL; process = process->next) {
+      if (!process->is_ending) sum += hw_process_seconds(process->pid);
+    }
+  }
+  return sum;
 }
 
 void hw_take_moment(int moment) {
@@ -203,34 +237,67 @@ void hw_profile_exec(pid_t pid) {
   if (main_process == 0) main_process = pid;
   // A process that has shared its memory since a vfork leaves it to its parent.
   if (process->memory != NULL && process->memory->users == 1) keep(process);
+  hw_ring_replace(pid, 0);
   release_memory(process->memory);
   process->memory = new_memory();
-  process->awaited.caller = 0;
-  if (process->event >= 0) close(process->event);
-  process->event = open_event(pid, 0);
+  process->awaited.caller = process->other_thread = 0;
+  hw_faults_close(process->faults);
+  process->faults = hw_faults_open(pid);
+}
+
+/// Finds what a process shares with the child that it has forked, unless that is nearly what it shared with the last one.
+static void note_shared(pid_t pid, struct hw_memory *memory) {
+  int64_t size = hw_resident_size(hw_living_thread(pid)), former = memory->shared == NULL ? -1 : memory->shared->size;
+  if (former >= 0 && size - former <= former / 50 && former - size <= former / 50) return;
+  hw_ranges_close(memory->shared);
+  memory->shared = hw_resident_ranges(hw_living_thread(pid));
+  if (memory->shared != NULL) memory->shared->size = size;
 }
 
 void hw_profile_fork(pid_t parent, pid_t child, int shares) {
   struct hw_process *from = *slot_of(parent), *to = obtain(child);
   if (to == NULL || to->memory != NULL || from == NULL || from->memory == NULL) return;
+  to->faults = hw_faults_share(from->faults);
+  if (!shares) note_shared(parent, from->memory);
   to->memory = shares ? from->memory : copy_memory(from->memory);
   if (shares) from->memory->users++;
 }
 
+int hw_profile_drain(void) {
+  int is_any = hw_ring_drain();
+  hw_note_time(is_any);
+  return is_any;
+}
+
 void hw_profile_exit(pid_t pid) {
   struct hw_process *process = *slot_of(pid);
-  if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
+  if (process == NULL) return;
+  if (!process->is_ending) hw_note_ended_time(pid);
+  process->is_ending = 1;
+  if (process->memory == NULL || process->memory->users > 1) return;
   hw_snapshot_if_larger(pid, process->memory);
   if (pid == main_process) hw_note_exit();
   process->memory->is_ending = 1;
   keep(process);
 }
 
+/// Another process with the same memory; 0 if there is none.
+static pid_t find_sharer(const struct hw_process *process) {
+  if (process->memory == NULL || process->memory->users < 2) return 0;
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (const struct hw_process *other = processes[at]; other != NULL; other = other->next) {
+      if (other != process && other->memory == process->memory) return other->pid;
+    }
+  }
+  return 0;
+}
+
 void hw_profile_end(pid_t pid) {
   struct hw_process **slot = slot_of(pid), *process = *slot;
+  hw_ring_replace(pid, process == NULL ? 0 : find_sharer(process));
   if (process == NULL) return;
   release_memory(process->memory);
-  if (process->event >= 0) close(process->event);
+  hw_faults_close(process->faults);
   *slot = process->next;
   free(process);
 }
@@ -245,44 +312,65 @@ static int read_registers(pid_t thread, registers *state) {
 }
 
 /// The values that the preloaded library passes at its breakpoint: mark, address and size of a new block, address of a
-/// released one.
-static void read_breakpoint(const registers *state, uint64_t values[4]) {
+/// released one, the number of a new address space.
+static void read_breakpoint(const registers *state, uint64_t values[5]) {
 #if defined(__x86_64__)
-  values[0] = state->rax, values[1] = state->rdi, values[2] = state->rsi, values[3] = state->rdx;
+  values[0] = state->rax, values[1] = state->rdi, values[2] = state->rsi, values[3] = state->rdx, values[4] = state->rcx;
 #else
-  for (int at = 0; at < 4; at++) values[at] = state->regs[at];
+  for (int at = 0; at < 5; at++) values[at] = state->regs[at];
 #endif
 }
 
-/// Lets the thread continue behind the breakpoint; on x86_64 it stands there already.
-static void skip_breakpoint(pid_t thread, registers *state) {
-#if defined(__aarch64__)
+/// Answers with the sampling interval, and lets the thread continue behind the breakpoint; on x86_64 it stands there
+/// already.
+static void answer_breakpoint(pid_t thread, registers *state) {
+#if defined(__x86_64__)
+  state->rax = (uint64_t)hw_sampling_interval;
+#else
+  state->regs[0] = (uint64_t)hw_sampling_interval;
   state->pc += 4;
+#endif
   struct iovec set = {.iov_base = state, .iov_len = sizeof *state};
   ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &set);
-#else
-  (void)thread, (void)state;
-#endif
 }
 
-static int note_breakpoint(struct hw_process *process, pid_t thread) {
+void hw_note_release(struct hw_memory *memory, uint64_t address) {
+  memory->has_blocks = 1;
+  hw_blocks_remove(&memory->blocks, address);
+}
+
+void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack) {
+  memory->has_blocks = 1;
+  hw_count_sample(memory->blocks.count);
+  hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, memory->pages.time);
+  if (size >= HW_LARGE_BLOCK) return;
+  memory->allocated += hw_estimated_size(size);
+  hw_pages_note_block(&memory->pages, address);
+}
+
+void hw_thin_blocks(double former) {
+  uint32_t visit = begin_visit();
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (struct hw_process *process = processes[at]; process != NULL; process = process->next) {
+      if (is_first_visit(process->memory, visit)) hw_blocks_thin(&process->memory->blocks, former);
+    }
+  }
+}
+
+/// The ring has been read before, so that its records come first.
+static int note_breakpoint(pid_t pid, pid_t thread) {
   registers state;
-  uint64_t values[4];
+  uint64_t values[5];
   if (!read_registers(thread, &state)) return 0;
   read_breakpoint(&state, values);
-  if (values[0] != ALLOCATION_MARK) return 0;
-  skip_breakpoint(thread, &state);
-  struct hw_memory *memory = process == NULL ? NULL : process->memory;
-  if (memory == NULL) return 1;
-  memory->has_blocks = 1;
-  hw_blocks_remove(&memory->blocks, values[3]);
-  if (values[1] == 0) return 1;
-  hw_note_allocation();
-  struct hw_block block = {.address = values[1], .size = values[2], .stack = hw_process_stack(process, thread)};
-  hw_blocks_add(&memory->blocks, block, memory->pages.time);
-  if (values[2] >= HW_LARGE_BLOCK) return 1;
-  memory->samples++;
-  hw_pages_note_block(&memory->pages, values[1]);
+  if (values[0] != HW_STOP_MARK) return 0;
+  struct hw_process *process = *slot_of(pid);
+  if (values[4] != 0) hw_ring_announce((uint32_t)values[4], pid);
+  if (process != NULL && process->memory != NULL) {
+    if (values[3] != 0) hw_note_release(process->memory, values[3]);
+    if (values[1] != 0) hw_note_block(process->memory, values[1], values[2], hw_process_stack(process, thread));
+  }
+  answer_breakpoint(thread, &state);
   return 1;
 }
 
@@ -294,13 +382,13 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
   if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0) return 0;
   if (signal.si_code == TRAP_PERF) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
+    uint32_t weight = hw_count_fault();
     if (memory == NULL) return 1;
-    hw_note_allocation();
-    hw_pages_set(&memory->pages, address, hw_process_stack(process, thread));
+    hw_pages_set(&memory->pages, address, hw_process_stack(process, thread), weight);
     hw_blocks_note_pages(&memory->blocks, memory->pages.time);
     return 1;
   }
-  return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(process, thread);
+  return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(pid, thread);
 }
 
 /// A signal that most programs end by, and that comes from outside the target, ends the steps.

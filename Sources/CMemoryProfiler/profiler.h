@@ -9,6 +9,7 @@
 
 #include "CCallStacks.h"
 #include "CMemoryProfiler.h"
+#include "resident.h"
 
 #define HW_PAGE_SHIFT 12
 #define HW_PAGE_SIZE (UINT64_C(1) << HW_PAGE_SHIFT)
@@ -17,8 +18,11 @@
 #define HW_POPULATE_WRITE 23
 
 /// Calls that read so many bytes are followed: the kernel touches their pages, without a page fault of the program.
-/// Smaller ones are too frequent.
-#define HW_LARGE_READ 65536
+/// Of smaller ones two stops, some 40 µs, would take longer than the reading.
+#define HW_LARGE_READ 1048576
+
+/// Marks a page fault's signal.
+#define HW_FAULT_MARK UINT64_C(0x68776d656d6f7279)
 
 // MARK: - Call stacks
 
@@ -28,14 +32,24 @@
 /// The module of places in scripts; their address is a number.
 #define HW_SCRIPT UINT32_MAX
 
+/// The module of the place that stands for copying a page, below the function that wrote to it after a fork.
+#define HW_COPY (UINT32_MAX - 1)
+
 /// The function of a script at a place with the module `HW_SCRIPT`.
 struct hw_python_frame hw_script_at(struct hw_place place);
 
 /// Walks the stack of a stopped thread and stores it; returns its innermost node, or `HW_NO_STACK`.
 uint32_t hw_stack_of(struct hw_code *code, pid_t thread);
 
+/// The same of a copy of a stack, with the functions of Python that the thread ran.
+uint32_t hw_stack_of_copy(
+  struct hw_code *code, pid_t thread, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count);
+
 /// Stores a stack, innermost place first; returns its innermost node, or `HW_NO_STACK`.
 uint32_t hw_tree_insert(const struct hw_place *places, int count);
+
+/// The node of a place that another node has called; returns `HW_NO_STACK` if there is no memory for it.
+uint32_t hw_tree_child(uint32_t parent, struct hw_place place);
 
 /// The number of nodes; nodes are numbered from 1, and a parent has a lower number than its children.
 uint32_t hw_tree_count(void);
@@ -47,7 +61,7 @@ struct hw_place hw_tree_place(uint32_t node);
 
 // MARK: - Pages
 
-/// A stretch of memory of 512 pages: which stack touched each of them first, and when.
+/// A stretch of memory of 512 pages: for those whose page fault was sampled, which stack touched them first, and when.
 struct hw_stretch {
   uint64_t number;
   uint32_t stacks[512];
@@ -56,7 +70,10 @@ struct hw_stretch {
   int has_small_blocks;
 };
 
-/// The pages of one address space, by stretches in a hash table.
+/// Of a stack: the kernel has touched the page for it, so that it says nothing about the pages around.
+#define HW_FILLED (UINT32_C(1) << 31)
+
+/// The pages of one address space, by stretches in a hash table; `time` is an estimate of how many were touched.
 struct hw_pages {
   struct hw_stretch **slots;
   uint32_t capacity;
@@ -64,7 +81,8 @@ struct hw_pages {
   uint32_t time;
 };
 
-void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack);
+/// Sets the page of a fault that stands for so many.
+void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack, uint32_t weight);
 /// Sets those pages of a range that no stack has touched: the kernel has, for this one.
 void hw_pages_fill(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack);
 void hw_pages_forget(struct hw_pages *pages, uint64_t from, uint64_t size);
@@ -84,7 +102,7 @@ void hw_pages_clear(struct hw_pages *pages);
 /// From this size on the blocks of malloc(3) are mappings of their own, or whole pages: their resident part is counted.
 #define HW_LARGE_BLOCK 131072
 
-/// A sampled block; `address` is 0 in free slots.
+/// A sampled block, of which the allocator gave `size` bytes; `address` is 0 in free slots.
 struct hw_block {
   uint64_t address;
   uint64_t size;
@@ -115,6 +133,8 @@ struct hw_blocks {
 /// Adds a block; `time` is the count of touched pages so far.
 void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time);
 void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
+/// Removes samples as if they had been taken with the sampling interval of now, instead of a former one.
+void hw_blocks_thin(struct hw_blocks *blocks, double former);
 /// Says that pages were touched; `time` is their count so far.
 void hw_blocks_note_pages(struct hw_blocks *blocks, uint32_t time);
 /// The blocks that were live at the top, as an array that the caller frees; NULL if there is no memory for it.
@@ -123,8 +143,6 @@ struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count)
 struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count);
 /// Whether a block is still live.
 int hw_block_is_live(const struct hw_blocks *blocks, struct hw_block block);
-/// The memory that a sampled block stands for, in bytes.
-double hw_estimated_size(uint64_t size);
 void hw_blocks_copy(const struct hw_blocks *from, struct hw_blocks *to);
 void hw_blocks_clear(struct hw_blocks *blocks);
 
@@ -166,9 +184,14 @@ struct hw_memory {
   int users;
   /// The memory that it is a copy of, since a fork; NULL for none.
   struct hw_memory *origin;
-  /// The count of touched pages, and the number of the last allocation, at the fork.
+  /// The count of touched pages, the number of the last allocation, and what was allocated, at the fork.
   uint32_t fork_time;
   uint64_t fork_order;
+  double fork_allocated;
+  /// What was resident at the fork, which the process now has as copies; NULL if unknown.
+  struct hw_ranges *inherited;
+  /// What was resident when this process last forked another one.
+  struct hw_ranges *shared;
   /// Whether its process is about to exit.
   int is_ending;
   /// The last visit of all memories that found it.
@@ -178,8 +201,8 @@ struct hw_memory {
   struct hw_blocks blocks;
   /// Whether the preloaded library reports its blocks.
   int has_blocks;
-  /// How many allocations below `HW_LARGE_BLOCK` it has sampled so far.
-  int64_t samples;
+  /// An estimate of what it has allocated in blocks below `HW_LARGE_BLOCK`, in bytes.
+  double allocated;
   /// The end of the heap as last requested by brk(2).
   uint64_t heap_end;
   /// The size in bytes at the last snapshot: RSS, or of a forked process what it has touched itself.
@@ -202,8 +225,12 @@ struct hw_call {
 struct hw_process {
   pid_t pid;
   struct hw_memory *memory;
-  /// The perf event of its program, which its threads and forked children inherit; -1 for none.
-  int event;
+  /// The perf events of its program, which its threads and forked children inherit; NULL for none.
+  struct hw_faults *faults;
+  /// A living thread other than the first one, which has ended and shows nothing; 0 while it lives.
+  pid_t other_thread;
+  /// Whether it is about to exit.
+  int is_ending;
   /// The call at whose end a thread of it will stop.
   struct hw_call awaited;
   struct hw_process *next;
@@ -215,8 +242,88 @@ struct hw_process *hw_find_process(pid_t pid);
 /// The stack of a stopped thread of the process.
 uint32_t hw_process_stack(struct hw_process *process, pid_t thread);
 
-/// The mean number of bytes between samples.
+/// The same of a copy; see `hw_stack_of_copy`.
+uint32_t hw_process_stack_of_copy(
+  struct hw_process *process, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count);
+
+/// A thread of a process by which the kernel shows its memory: the first one as long as it lives.
+pid_t hw_living_thread(pid_t process);
+
+// MARK: - Sampling
+
+/// The mean number of bytes between samples. It doubles when a run has used up its samples, which are thinned then.
 extern int64_t hw_sampling_interval;
+
+/// The CPU time of the target so far, in seconds: unlike other time it does not depend on what else the machine does.
+double hw_target_seconds(void);
+
+/// That of one process, and of all living ones.
+double hw_process_seconds(pid_t process);
+double hw_living_seconds(void);
+
+/// A process is about to exit.
+void hw_note_ended_time(pid_t process);
+
+/// The CPU time of this process.
+double hw_own_seconds(void);
+
+/// The memory that a sampled block stands for, in bytes.
+double hw_estimated_size(uint64_t size);
+
+/// Whether a sample that was drawn with an earlier interval is one by that of now, too.
+int hw_keeps_sample(uint64_t size, double interval);
+
+/// Counts a sample against the limits; `live` is how many of its address space are live.
+void hw_count_sample(uint32_t live);
+
+/// Thins the blocks of all processes.
+void hw_thin_blocks(double former);
+
+/// A process has allocated a block, which was sampled, or released one.
+void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack);
+void hw_note_release(struct hw_memory *memory, uint64_t address);
+
+// MARK: - The ring of the preloaded library
+
+/// Maps the ring of a file; whether there is one.
+int hw_ring_open(int file, double interval);
+void hw_ring_set_interval(double interval);
+
+/// Whether the ring is in shared memory, and not in a file on a disk.
+int hw_ring_is_shared_memory(void);
+
+/// A process has announced the number of its address space.
+void hw_ring_announce(uint32_t space, pid_t process);
+
+/// The address spaces of a process belong to another one from now on, or are gone: 0.
+void hw_ring_replace(pid_t process, pid_t heir);
+
+/// Handles the complete records; whether there were any. It never waits.
+int hw_ring_drain(void);
+
+// MARK: - Page faults
+
+#define HW_FAULT_LEVELS 4
+
+/// The perf events of a program, one for each period.
+struct hw_faults {
+  int users;
+  int events[HW_FAULT_LEVELS];
+  struct hw_faults *next;
+};
+
+/// NULL if there is no memory for it.
+struct hw_faults *hw_faults_open(pid_t process);
+struct hw_faults *hw_faults_share(struct hw_faults *faults);
+void hw_faults_close(struct hw_faults *faults);
+
+/// Counts a page fault that has stopped a process; how many it stands for.
+uint32_t hw_count_fault(void);
+
+/// How many page faults a sampled one stands for now.
+uint32_t hw_fault_period(void);
+
+// MARK: - Snapshots
 
 /// Joins the resident pages of a process with stacks and blocks, if it is larger than at the last snapshot.
 ///
@@ -226,8 +333,20 @@ void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
 /// What a process holds now, at a moment that may not be its peak.
 struct hw_snapshot hw_snapshot_now(pid_t process, struct hw_memory *memory);
 
+/// Opens a file under `/proc/<thread>`; -1 if there is none.
+int hw_open_process_file(pid_t thread, const char *name);
+
+/// Reads the file name of the program of a process.
+void hw_read_program(pid_t process, char *name, size_t size);
+
+/// Reads the sizes of the process of a thread.
+void hw_read_sizes(pid_t thread, struct hw_snapshot *snapshot);
+
 /// Reads a file of a process under /proc, at most `size - 1` bytes of it; empty if it cannot be read.
 void hw_read_text(pid_t process, const char *name, char *text, size_t size);
+
+/// RSS in bytes of the process of a thread; 0 if it has no memory.
+int64_t hw_resident_size(pid_t thread);
 
 /// Reads the name of a process; empty if there is none.
 void hw_read_command(pid_t process, char command[16]);
@@ -240,8 +359,8 @@ enum { HW_PEAK, HW_END, HW_MOMENT, HW_MOMENTS = 12 };
 /// Keeps what all processes hold now.
 void hw_take_moment(int moment);
 
-/// The target has touched a page or allocated a block.
-void hw_note_allocation(void);
+/// Time has passed without a stop: a moment may be due. `is_active` is whether the target has allocated or released.
+void hw_note_time(int is_active);
 
 /// The end of the steps is now; a later one replaces it.
 void hw_note_end(void);

@@ -23,8 +23,8 @@ struct group {
   size_t count;
   int64_t anonymous;
   int has_blocks;
-  /// How many allocations below `HW_LARGE_BLOCK` all its processes have sampled.
-  int64_t samples;
+  /// An estimate of what all its processes have allocated in blocks below `HW_LARGE_BLOCK`, in bytes.
+  double allocated;
 };
 
 /// More names than any target has, at all moments; further ones are not kept.
@@ -32,6 +32,9 @@ struct group {
 
 static struct group groups[MAX_GROUPS];
 static int group_count;
+
+/// What stands for the copying of pages, `CallTree.Function.copyAfterFork`.
+#define HW_COPY_NAME "[copy-after-fork]"
 
 /// Whether debug information is read; and the longest CPU time for that and all names, in seconds.
 static int has_sources = 1;
@@ -84,8 +87,8 @@ void hw_result_keep(const char *command, struct hw_memory *const *memories, size
   // The names of generated code, before the process is gone.
   if (memories[0]->code != NULL) hw_code_read_perf_map(memories[0]->code);
   if (group == NULL) return;
-  group->samples += memories[0]->samples;
-  memories[0]->samples = 0;
+  group->allocated += memories[0]->allocated - memories[0]->fork_allocated;
+  memories[0]->fork_allocated = memories[0]->allocated;
   if (sum <= group->anonymous) return;
   struct member *members = calloc(count, sizeof *members);
   if (members == NULL) return;
@@ -154,9 +157,19 @@ static void write_line(
   fprintf(file, "%d\t%d\n", source.line, is_inlined);
 }
 
+/// Whether the debug information of a file is worth reading: that of the C library takes longer than all else, and its
+/// functions are not named.
+static int has_useful_sources(const char *module) {
+  return has_sources && strncmp(module, "libc.so", 7) != 0 && strncmp(module, "ld-", 3) != 0;
+}
+
 static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {
   struct hw_place place = hw_tree_place(node);
   uint32_t parent = hw_tree_parent(node);
+  if (place.module == HW_COPY) {
+    write_line(file, node, parent, weight, "", (struct hw_source){HW_COPY_NAME, "", 0}, 0);
+    return;
+  }
   if (place.module == HW_SCRIPT) {
     struct hw_python_frame script = hw_script_at(place);
     write_line(file, node, parent, weight, "", (struct hw_source){script.function, script.file, script.line}, 0);
@@ -164,7 +177,7 @@ static void write_node(FILE *file, const struct hw_code *code, uint32_t node, st
   }
   const struct hw_source *sources = NULL;
   const char *module = file_name(hw_module_path(place.module));
-  int count = has_sources ? hw_sources_at(place, &sources) : 0;
+  int count = has_useful_sources(module) ? hw_sources_at(place, &sources) : 0;
   struct hw_source outer = count > 0 ? sources[0] : (struct hw_source){"", "", 0};
   outer.function = hw_function_at(code, place);
   // Only the innermost one has memory.
@@ -251,9 +264,9 @@ static void write_group(FILE *file, const struct group *group, const char *momen
   fputc('\t', file);
   write_text(file, group->members[0].snapshot.program);
   fprintf(
-    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group),
+    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group),
     group->has_blocks,
-    (long long)group->samples, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
+    (long long)hw_sampling_interval, (long long)group->allocated, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
     (long long)sum.unseen, (long long)sum.library, (long long)sum.files, (long long)sum.shared);
   write_members(file, group);
   fputs("end\n", file);

@@ -1,36 +1,17 @@
-#define _GNU_SOURCE
 #include "profiler.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-/// The kernel's interface of PAGEMAP_SCAN (Linux 6.7, Documentation/admin-guide/mm/pagemap.rst), which older headers
-/// lack.
-struct region {
-  uint64_t start, end, categories;
+/// The pages in a row of which no page fault was sampled: they count for the stack of the next page that has one in the same
+/// mapping, since a sampled fault stands for those before it, and at the mapping's end for that of the last one.
+///
+/// The few pages of a mapping without any sampled fault, such as a thread's stack, count for the next such mapping of its
+/// kind that has one; more pages than the period of sampling were not touched by the program, but filled by the kernel.
+struct gap {
+  int64_t bytes;
+  /// The stack of the last page; `HW_NO_STACK` before the first one of the mapping.
+  uint32_t last;
 };
-
-struct scan {
-  uint64_t size, flags, start, end, walk_end, regions, region_count, max_pages;
-  uint64_t inverted, mask, any_of, returned;
-};
-
-#define SCAN _IOWR('f', 16, struct scan)
-#define IS_FILE (UINT64_C(1) << 2)
-#define IS_PRESENT (UINT64_C(1) << 3)
-#define IS_ZERO_PAGE (UINT64_C(1) << 5)
-#define IS_HUGE (UINT64_C(1) << 6)
-#define REGIONS 512
-
-/// Bits of an entry of `/proc/<pid>/pagemap` (the same document).
-#define ENTRY_PRESENT (UINT64_C(1) << 63)
-#define ENTRY_FILE (UINT64_C(1) << 61)
-#define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
 
 /// The state of one join.
 struct join {
@@ -39,6 +20,7 @@ struct join {
   int is_now;
   /// Per node.
   int64_t *live, *touched;
+  uint32_t node_count;
   /// The large live blocks by address, and the first one that does not end before the current page.
   struct hw_block *large;
   size_t large_count, next_large;
@@ -51,68 +33,18 @@ struct join {
   struct hw_block *paged;
   size_t paged_count, next_paged;
   int64_t resident_pages;
-  /// The range of the heap that brk(2) manages.
-  uint64_t heap_start, heap_end;
-  /// The end of the last mapping: PAGEMAP_SCAN refuses addresses that no program can have.
-  uint64_t end;
-  /// The ranges of the preloaded library: its file's mappings, and the one of its variables behind them.
-  uint64_t library_start, library_end;
+  struct hw_layout layout;
+  /// The first mapping, and the first range that the process has inherited, that does not end before the current page.
+  size_t next_area, next_range;
+  /// The pages of the current mapping that were touched, and those that are copies after a fork.
+  struct gap touched_gap, copied_gap;
+  /// Those of former mappings without a sampled fault: of files, and others.
+  struct gap carried[2];
+  /// The stretch of the current page.
+  uint64_t stretch_number;
+  const struct hw_stretch *stretch;
   int64_t scanned, heap, small, unseen, library;
 };
-
-int64_t hw_sampling_interval = 16384;
-
-// MARK: - Reading /proc
-
-static int open_file(pid_t process, const char *name) {
-  char path[48];
-  snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
-  return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-void hw_read_text(pid_t process, const char *name, char *text, size_t size) {
-  int file = open_file(process, name);
-  ssize_t length = file < 0 ? 0 : read(file, text, size - 1);
-  if (file >= 0) close(file);
-  text[length > 0 ? length : 0] = '\0';
-}
-
-void hw_read_command(pid_t process, char command[16]) {
-  hw_read_text(process, "comm", command, 16);
-  command[strcspn(command, "\n")] = '\0';
-}
-
-/// Reads the file name of a process's program.
-static void read_program(pid_t process, char *name, size_t size) {
-  char link[48], path[4096];
-  snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  path[length > 0 ? length : 0] = '\0';
-  const char *slash = strrchr(path, '/');
-  snprintf(name, size, "%s", slash == NULL ? path : slash + 1);
-}
-
-/// A number of `status`, in bytes; 0 if it has none.
-static int64_t number_of(const char *status, const char *key) {
-  const char *line = strstr(status, key);
-  return line == NULL ? 0 : strtoll(line + strlen(key), NULL, 10) * 1024;
-}
-
-static void read_sizes(pid_t process, struct hw_snapshot *snapshot) {
-  char text[4096];
-  hw_read_text(process, "status", text, sizeof text);
-  snapshot->peak = number_of(text, "\nVmHWM:");
-  snapshot->files = number_of(text, "\nRssFile:");
-  snapshot->shared = number_of(text, "\nRssShmem:");
-}
-
-/// RSS in bytes; 0 if the process has no memory.
-static int64_t resident_size(pid_t process) {
-  char text[128];
-  long resident = 0;
-  hw_read_text(process, "statm", text, sizeof text);
-  return sscanf(text, "%*d %ld", &resident) == 1 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : 0;
-}
 
 // MARK: - Joining
 
@@ -212,10 +144,119 @@ static uint32_t holder(struct join *join, uint64_t address) {
   return at < join->large_count && large[at].address < address + HW_PAGE_SIZE ? large[at].stack : HW_NO_STACK;
 }
 
-static void add_page(struct join *join, uint64_t address, int is_huge) {
+static const struct hw_stretch *stretch_of(struct join *join, uint64_t address) {
+  uint64_t number = address / (512 * HW_PAGE_SIZE);
+  if (join->stretch_number != number || join->scanned == 0) {
+    join->stretch = hw_pages_stretch(&join->memory->pages, address);
+    join->stretch_number = number;
+  }
+  return join->stretch;
+}
+
+/// The stack of a page whose fault was sampled, or that the kernel has filled; else `HW_NO_STACK`.
+static uint32_t stack_of(const struct hw_stretch *stretch, struct hw_page page) {
+  if (stretch == NULL) return HW_NO_STACK;
+  uint32_t stack = stretch->stacks[(page.address >> HW_PAGE_SHIFT) & 511];
+  return stack == HW_NO_STACK && page.is_huge ? earliest(stretch) : stack;
+}
+
+/// The node of copying, called by the one that wrote; of copies that nobody is known to have written it stands alone.
+static uint32_t copying_node(uint32_t writer) {
+  return hw_tree_child(writer, (struct hw_place){.module = HW_COPY});
+}
+
+/// Adds pages to a node, which may be newer than the join.
+static void add_touched(struct join *join, uint32_t node, int64_t bytes) {
+  if (node == HW_NO_STACK || node >= join->node_count) join->unseen += bytes;
+  else join->touched[node] += bytes;
+}
+
+/// Ends a mapping, the pages of which were touched.
+static void close_touched(struct join *join, int is_file) {
+  struct gap *gap = &join->touched_gap, *carried = &join->carried[is_file];
+  if (gap->last != HW_NO_STACK) {
+    add_touched(join, gap->last, gap->bytes + carried->bytes);
+    *carried = (struct gap){.last = gap->last};
+  } else if (gap->bytes <= (int64_t)hw_fault_period() * (int64_t)HW_PAGE_SIZE) {
+    carried->bytes += gap->bytes;
+  } else {
+    join->unseen += gap->bytes;
+  }
+  *gap = (struct gap){0};
+}
+
+/// Ends the current mapping.
+static void close_gaps(struct join *join) {
+  const struct hw_layout *layout = &join->layout;
+  close_touched(join, join->next_area < layout->area_count && layout->areas[join->next_area].is_file);
+  if (join->copied_gap.bytes > 0) add_touched(join, copying_node(join->copied_gap.last), join->copied_gap.bytes);
+  join->copied_gap = (struct gap){0};
+}
+
+/// Ends the last mapping.
+static void close_all(struct join *join) {
+  close_gaps(join);
+  for (int kind = 0; kind < 2; kind++) add_touched(join, join->carried[kind].last, join->carried[kind].bytes);
+}
+
+/// Moves on to the mapping of a page; pages come in ascending order.
+static void enter_area(struct join *join, uint64_t address) {
+  const struct hw_area *areas = join->layout.areas;
+  if (join->next_area >= join->layout.area_count || areas[join->next_area].end > address) return;
+  close_gaps(join);
+  while (join->next_area < join->layout.area_count && areas[join->next_area].end <= address) join->next_area++;
+}
+
+/// Whether a page existed before the fork that made the process; pages come in ascending order.
+static int is_copy(struct join *join, uint64_t address) {
+  const struct hw_memory *memory = join->memory;
+  if (memory->origin == NULL || memory->inherited == NULL) return 0;
+  const struct hw_area *ranges = memory->inherited->ranges;
+  while (join->next_range < memory->inherited->count && ranges[join->next_range].end <= address) join->next_range++;
+  return join->next_range < memory->inherited->count && ranges[join->next_range].start <= address;
+}
+
+/// Adds a page for the stack of its fault, or to the gap up to the next one.
+static void add_to_gap(struct join *join, struct gap *gap, uint32_t stack, int is_copied) {
+  gap->bytes += (int64_t)HW_PAGE_SIZE;
+  if (stack == HW_NO_STACK) return;
+  add_touched(join, is_copied ? copying_node(stack) : stack, gap->bytes);
+  *gap = (struct gap){.last = stack};
+}
+
+static void add_copied(struct join *join, const struct hw_stretch *stretch, struct hw_page page) {
+  unsigned at = (page.address >> HW_PAGE_SHIFT) & 511;
+  int is_written = stretch != NULL && stretch->times[at] > join->memory->fork_time;
+  add_to_gap(join, &join->copied_gap, is_written ? stretch->stacks[at] & ~HW_FILLED : HW_NO_STACK, 1);
+}
+
+/// Whether a page counts for this process. Of a forked one, those count that it has touched, or no longer shares.
+static int is_own(const struct join *join, const struct hw_stretch *stretch, struct hw_page page) {
+  const struct hw_memory *memory = join->memory;
+  if (memory->origin == NULL || page.is_exclusive) return 1;
+  return stretch != NULL && stretch->times[(page.address >> HW_PAGE_SHIFT) & 511] > memory->fork_time;
+}
+
+static void add_heap_page(struct join *join, uint64_t address) {
+  join->heap += (int64_t)HW_PAGE_SIZE;
+  add_inherited(join, address);
+  count_page(join, address);
+}
+
+static void add_page(void *context, struct hw_page page) {
+  struct join *join = context;
+  const struct hw_layout *layout = &join->layout;
+  uint64_t address = page.address;
+  const struct hw_stretch *stretch = stretch_of(join, address);
+  if (!is_own(join, stretch, page)) return;
+  enter_area(join, address);
   join->scanned += (int64_t)HW_PAGE_SIZE;
-  if (address >= join->library_start && address < join->library_end) {
+  if (address >= layout->library_start && address < layout->library_end) {
     join->library += (int64_t)HW_PAGE_SIZE;
+    return;
+  }
+  if (is_copy(join, address)) {
+    add_copied(join, stretch, page);
     return;
   }
   uint32_t stack = holder(join, address);
@@ -223,120 +264,21 @@ static void add_page(struct join *join, uint64_t address, int is_huge) {
     join->live[stack] += (int64_t)HW_PAGE_SIZE;
     return;
   }
-  const struct hw_stretch *stretch = hw_pages_stretch(&join->memory->pages, address);
-  int has_small_blocks = stretch != NULL && stretch->has_small_blocks;
-  int is_heap = has_small_blocks || (address >= join->heap_start && address < join->heap_end);
-  if (is_heap) {
-    join->heap += (int64_t)HW_PAGE_SIZE;
-    add_inherited(join, address);
-    count_page(join, address);
+  int is_heap = address >= layout->heap_start && address < layout->heap_end;
+  if (is_heap || (stretch != NULL && stretch->has_small_blocks)) {
+    add_heap_page(join, address);
     return;
   }
-  if (stretch != NULL) stack = stretch->stacks[(address >> HW_PAGE_SHIFT) & 511];
-  if (stack == HW_NO_STACK && stretch != NULL && is_huge) stack = earliest(stretch);
-  if (stack == HW_NO_STACK) join->unseen += (int64_t)HW_PAGE_SIZE;
-  else join->touched[stack] += (int64_t)HW_PAGE_SIZE;
-}
-
-// MARK: - Finding resident pages
-
-/// Whether a page counts for this process. Of a forked one, those count that it has touched, or no longer shares.
-static int is_own(const struct join *join, uint64_t address, uint64_t entry) {
-  const struct hw_memory *memory = join->memory;
-  if (memory->origin == NULL || (entry & ENTRY_EXCLUSIVE) != 0) return 1;
-  const struct hw_stretch *stretch = hw_pages_stretch(&memory->pages, address);
-  return stretch != NULL && stretch->times[(address >> HW_PAGE_SHIFT) & 511] > memory->fork_time;
-}
-
-/// Visits the anonymous pages of a range by their entries in pagemap.
-static void read_entries(int pagemap, struct join *join, uint64_t start, uint64_t end, int is_huge) {
-  uint64_t entries[512];
-  for (uint64_t page = start >> HW_PAGE_SHIFT; page < end >> HW_PAGE_SHIFT; page += 512) {
-    uint64_t left = (end >> HW_PAGE_SHIFT) - page, wanted = left < 512 ? left : 512;
-    ssize_t length = pread(pagemap, entries, wanted * sizeof *entries, (off_t)(page * sizeof *entries));
-    for (ssize_t at = 0; at < length / (ssize_t)sizeof *entries; at++) {
-      if ((entries[at] & ENTRY_PRESENT) == 0 || (entries[at] & ENTRY_FILE) != 0) continue;
-      uint64_t address = (page + (uint64_t)at) << HW_PAGE_SHIFT;
-      if (is_own(join, address, entries[at])) add_page(join, address, is_huge);
-    }
-  }
-}
-
-/// Visits the anonymous pages of a range that has nothing else.
-static void visit_region(int pagemap, struct join *join, const struct region *region) {
-  int is_huge = (region->categories & IS_HUGE) != 0;
-  if (join->memory->origin != NULL) {
-    read_entries(pagemap, join, region->start, region->end, is_huge);
-    return;
-  }
-  for (uint64_t address = region->start; address < region->end; address += HW_PAGE_SIZE) {
-    add_page(join, address, is_huge);
-  }
-}
-
-/// Visits the anonymous pages by PAGEMAP_SCAN; 0, or an errno before the first page.
-static int scan_pages(int pagemap, struct join *join) {
-  struct region regions[REGIONS];
-  struct scan scan = {
-    .size = sizeof scan, .end = join->end, .regions = (uint64_t)(uintptr_t)regions, .region_count = REGIONS,
-    .inverted = IS_FILE | IS_ZERO_PAGE, .mask = IS_PRESENT | IS_FILE | IS_ZERO_PAGE, .returned = IS_HUGE,
-  };
-  for (;;) {
-    int count = ioctl(pagemap, SCAN, &scan);
-    if (count < 0) return join->scanned == 0 ? errno : 0;
-    for (int at = 0; at < count; at++) visit_region(pagemap, join, &regions[at]);
-    // `walk_end` is not used: with a full list it may lie before the end of the last region (seen on Linux 6.18).
-    if (count < REGIONS) return 0;
-    scan.start = regions[count - 1].end;
-  }
-}
-
-/// Notes a mapping of the preloaded library. Its variables that start as zero are a mapping without a name behind it.
-static void note_library(struct join *join, uint64_t start, uint64_t end, const char *line) {
-  int is_named = strstr(line, "/" HW_LIBRARY) != NULL;
-  if (is_named && join->library_end == 0) join->library_start = start;
-  if (is_named || (start == join->library_end && strchr(line, '/') == NULL)) join->library_end = end;
-}
-
-/// Finds the heap and the preloaded library; visits the pages of each private mapping if `pagemap` is open, which is for
-/// kernels without PAGEMAP_SCAN.
-static void read_mappings(pid_t process, int pagemap, struct join *join) {
-  int descriptor = open_file(process, "maps");
-  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
-  if (file == NULL) return;
-  char *line = NULL;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, file) > 0) {
-    unsigned long start = 0, end = 0;
-    char rights[8] = "";
-    if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3) continue;
-    if (strstr(line, " [heap]\n") != NULL) {
-      // The heap may consist of several mappings.
-      if (join->heap_end == 0) join->heap_start = start;
-      join->heap_end = end;
-    }
-    // The kernel's own page is above.
-    if (end >> 63 == 0) join->end = end;
-    note_library(join, start, end, line);
-    if (pagemap >= 0 && rights[3] == 'p') read_entries(pagemap, join, start, end, 0);
-  }
-  free(line);
-  fclose(file);
-}
-
-static void visit_pages(pid_t process, struct join *join) {
-  read_mappings(process, -1, join);
-  int pagemap = open_file(process, "pagemap");
-  if (pagemap < 0) return;
-  if (scan_pages(pagemap, join) != 0) read_mappings(process, pagemap, join);
-  close(pagemap);
+  stack = stack_of(stretch, page);
+  if ((stack & HW_FILLED) != 0) add_touched(join, stack & ~HW_FILLED, (int64_t)HW_PAGE_SIZE);
+  else add_to_gap(join, &join->touched_gap, stack, 0);
 }
 
 // MARK: - Snapshots
 
 /// Stores the weights of the nodes that have any.
 static void store(const struct join *join, struct hw_snapshot *snapshot) {
-  uint32_t count = hw_tree_count(), used = 0;
+  uint32_t count = join->node_count, used = 0;
   for (uint32_t node = 1; node < count; node++) used += join->live[node] != 0 || join->touched[node] != 0;
   snapshot->weights = calloc(used + 1, sizeof *snapshot->weights);
   if (snapshot->weights == NULL) return;
@@ -346,25 +288,36 @@ static void store(const struct join *join, struct hw_snapshot *snapshot) {
   }
 }
 
+/// More nodes than those that copying adds to one join; others count as not seen.
+#define MORE_NODES 4096
+
+static void fill(pid_t process, struct join *join, struct hw_snapshot *taken) {
+  pid_t thread = hw_living_thread(process);
+  hw_read_layout(thread, &join->layout);
+  sum_blocks(join);
+  hw_visit_pages(thread, &join->layout, join->memory->origin != NULL, add_page, join);
+  close_all(join);
+  while (join->next_paged < join->paged_count) add_paged(join);
+  hw_read_sizes(thread, taken);
+  int64_t *ring_part = hw_ring_is_shared_memory() ? &taken->shared : &taken->files;
+  *ring_part -= hw_ring_size(thread, &join->layout);
+  hw_layout_clear(&join->layout);
+  hw_read_command(process, taken->command);
+  hw_read_program(process, taken->program, sizeof taken->program);
+  taken->anonymous = join->scanned;
+  taken->library = join->library;
+  taken->overhead = join->heap - join->small;
+  taken->unseen = join->unseen;
+  store(join, taken);
+}
+
 /// What a process holds; without weights if there is no memory for them.
 static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory, int is_now) {
-  struct join join = {.memory = memory, .is_now = is_now};
+  struct join join = {.memory = memory, .is_now = is_now, .node_count = hw_tree_count() + MORE_NODES};
   struct hw_snapshot taken = {0};
-  join.live = calloc(hw_tree_count(), sizeof *join.live);
-  join.touched = calloc(hw_tree_count(), sizeof *join.touched);
-  if (join.live != NULL && join.touched != NULL) {
-    sum_blocks(&join);
-    visit_pages(process, &join);
-    while (join.next_paged < join.paged_count) add_paged(&join);
-    read_sizes(process, &taken);
-    hw_read_command(process, taken.command);
-    read_program(process, taken.program, sizeof taken.program);
-    taken.anonymous = join.scanned;
-    taken.library = join.library;
-    taken.overhead = join.heap - join.small;
-    taken.unseen = join.unseen;
-    store(&join, &taken);
-  }
+  join.live = calloc(join.node_count, sizeof *join.live);
+  join.touched = calloc(join.node_count, sizeof *join.touched);
+  if (join.live != NULL && join.touched != NULL) fill(process, &join, &taken);
   free(join.live);
   free(join.touched);
   free(join.large);
@@ -375,17 +328,25 @@ static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory,
 
 /// RSS; of a forked process, what it has touched and allocated since then, since RSS also counts what it shares.
 static int64_t size_of(pid_t process, const struct hw_memory *memory) {
-  if (memory->origin == NULL) return resident_size(process);
+  if (memory->origin == NULL) return hw_resident_size(hw_living_thread(process));
   int64_t touched = (int64_t)(memory->pages.time - memory->fork_time) << HW_PAGE_SHIFT;
-  return touched + (int64_t)(memory->blocks.order - memory->fork_order) * hw_sampling_interval;
+  return touched + (int64_t)(memory->allocated - memory->fork_allocated);
+}
+
+/// Each join visits all resident pages. At 1 % more the number of joins is small for any way to the peak, unless the process
+/// releases memory again and again while it grows: then joins wait for 10 % more, so that they take little of the run.
+static int is_worth(int64_t growth, int64_t former, double spent) {
+  return growth > former / 10 || (growth > former / 100 && spent < hw_target_seconds() / 30);
 }
 
 void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory) {
+  static double spent;
   int64_t size = size_of(process, memory);
-  // Each join visits all resident pages: at 1 % more the number of joins is small for any way to the peak.
-  if (size <= memory->last_size + memory->last_size / 100) return;
+  if (!is_worth(size - memory->last_size, memory->last_size, spent)) return;
+  double begin = hw_own_seconds();
   memory->last_size = size;
   struct hw_snapshot taken = take_snapshot(process, memory, 0);
+  spent += hw_own_seconds() - begin;
   // What a forked process touched may have been released.
   int is_smaller = memory->origin != NULL && taken.anonymous <= memory->snapshot.anonymous;
   if (taken.weights == NULL || is_smaller) {

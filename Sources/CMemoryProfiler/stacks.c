@@ -73,19 +73,32 @@ static int runs_scripts(const struct hw_code *code, struct hw_place place) {
 }
 
 /// Replaces the outer part of a stack, from the interpreter's innermost function on, by the functions of the script.
-static int add_scripts(struct hw_code *code, pid_t thread, struct hw_place *places, int count) {
-  struct hw_python_frame frames[HW_MAX_FRAMES];
-  int scripts_count = hw_python_frames(code, thread, frames, HW_MAX_FRAMES);
-  if (scripts_count <= 0) return count;
+static int add_scripts(
+  const struct hw_code *code, const struct hw_python_frame *frames, int script_frames, struct hw_place *places, int count
+) {
+  if (script_frames <= 0) return count;
   int inner = 0;
   while (inner < count && !runs_scripts(code, places[inner])) inner++;
-  for (int at = 0; at < scripts_count && inner < HW_MAX_FRAMES; at++) places[inner++] = script_place(&frames[at]);
+  for (int at = 0; at < script_frames && inner < HW_MAX_FRAMES; at++) places[inner++] = script_place(&frames[at]);
   return inner;
 }
 
 uint32_t hw_stack_of(struct hw_code *code, pid_t thread) {
   struct hw_place places[HW_MAX_FRAMES];
+  struct hw_python_frame frames[HW_MAX_FRAMES];
   int is_complete = 0;
   int count = hw_walk(code, thread, places, HW_MAX_FRAMES, &is_complete);
-  return hw_tree_insert(places, add_scripts(code, thread, places, count));
+  int scripts = hw_python_frames(code, thread, frames, HW_MAX_FRAMES);
+  return hw_tree_insert(places, add_scripts(code, frames, scripts, places, count));
+}
+
+uint32_t hw_stack_of_copy(
+  struct hw_code *code, pid_t thread, const struct hw_stack_copy *copy, const struct hw_python_copy *copies, int count
+) {
+  struct hw_place places[HW_MAX_FRAMES];
+  struct hw_python_frame frames[HW_MAX_FRAMES];
+  int is_complete = 0;
+  int places_count = hw_walk_copy(code, thread, copy, places, HW_MAX_FRAMES, &is_complete);
+  int scripts = hw_python_names(code, thread, copies, count, frames);
+  return hw_tree_insert(places, add_scripts(code, frames, scripts, places, places_count));
 }

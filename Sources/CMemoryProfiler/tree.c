@@ -48,7 +48,7 @@ static int is_equal(struct hw_place one, struct hw_place other) {
   return one.address == other.address && one.module == other.module && one.is_return == other.is_return;
 }
 
-static uint32_t child(uint32_t parent, struct hw_place place) {
+uint32_t hw_tree_child(uint32_t parent, struct hw_place place) {
   if (slot_count > 0) {
     for (uint32_t at = slots[hash(parent, place)]; at != 0; at = nodes[at].next) {
       const struct node *node = &nodes[at];
@@ -65,7 +65,7 @@ static uint32_t child(uint32_t parent, struct hw_place place) {
 uint32_t hw_tree_insert(const struct hw_place *places, int length) {
   uint32_t node = HW_NO_STACK;
   for (int at = length - 1; at >= 0; at--) {
-    uint32_t next = child(node, places[at]);
+    uint32_t next = hw_tree_child(node, places[at]);
     if (next == HW_NO_STACK) break;
     node = next;
   }

@@ -13,12 +13,15 @@ struct Embed: BuildToolPlugin {
 
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let sources = context.package.directoryURL.appending(path: "Sources")
+    let sampler =
+      ["operators", "python", "reports", "sampler", "samples"].map { "AllocationSampler/\($0).c" }
+      + ["AllocationSampler/sampler.h", "CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     switch target.name {
     case "GateReports": return [try pages(in: target.directoryURL.appending(path: "Pages"), context)]
     case "GateProbe":
       return [
-        library("EmbeddedLibrary", ["AllocationSampler/sampler.c"], in: sources, context),
+        library("EmbeddedLibrary", sampler, in: sources, context),
         library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
       ]
     default: return []
@@ -49,7 +52,8 @@ struct Embed: BuildToolPlugin {
     return .buildCommand(
       displayName: name,
       executable: URL(fileURLWithPath: "/bin/sh"),
-      arguments: [script.path, output.path] + files.map(\.path),
+      // Headers only decide when to run it again.
+      arguments: [script.path, output.path] + files.filter { $0.pathExtension != "h" }.map(\.path),
       inputFiles: [script] + files,
       outputFiles: [output]
     )

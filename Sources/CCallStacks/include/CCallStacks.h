@@ -64,6 +64,23 @@ int hw_walk(
   struct hw_code *_Nonnull code, pid_t thread, struct hw_place *_Nonnull places, int capacity,
   int *_Nonnull is_complete);
 
+/// What a walk needs of a thread that continued: the registers that a function preserves, the stack pointer and the program
+/// counter, and the stack from its stack pointer.
+struct hw_stack_copy {
+#if defined(__x86_64__)
+  uint64_t registers[8];
+#else
+  uint64_t registers[14];
+#endif
+  const void *_Nonnull bytes;
+  uint32_t size;
+};
+
+/// Walks a copy of a stack, by the code that the process has now; see `hw_walk`. `thread` is a living one of the process.
+int hw_walk_copy(
+  struct hw_code *_Nonnull code, pid_t thread, const struct hw_stack_copy *_Nonnull copy, struct hw_place *_Nonnull places,
+  int capacity, int *_Nonnull is_complete);
+
 /// A function of Python.
 struct hw_python_frame {
   /// Its qualified name, and its file; both live until exit, and equal texts are the same pointer.
@@ -77,6 +94,17 @@ struct hw_python_frame {
 /// The number of them; 0 if there is none, or if the interpreter is not CPython 3.11 to 3.13 with the global lock.
 int hw_python_frames(
   struct hw_code *_Nonnull code, pid_t thread, struct hw_python_frame *_Nonnull frames, int capacity);
+
+/// What names a function that Python ran, copied by the preloaded library: addresses in its process.
+struct hw_python_copy {
+  uint64_t code, instruction, file, function;
+  int64_t first_line;
+};
+
+/// Names those of the functions that still exist; the number of them.
+int hw_python_names(
+  struct hw_code *_Nonnull code, pid_t thread, const struct hw_python_copy *_Nonnull copies, int count,
+  struct hw_python_frame *_Nonnull frames);
 
 /// The path of a module in the process that first used it.
 const char *_Nonnull hw_module_path(uint32_t module);

@@ -129,7 +129,9 @@ struct hw_plan {
   int mappings;
   /// Traced programs only: receives the memory profiles of the processes; -1 for none.
   int profile;
-  /// The mean number of bytes between sampled allocations; 0: the program is not profiled.
+  /// Profiled programs only: the file that the preloaded library writes samples to; -1 for none.
+  int ring;
+  /// The mean number of bytes between sampled allocations, at first; 0: the program is not profiled.
   int64_t sampling_interval;
 };
 

@@ -1,9 +1,9 @@
 /// Finds out which call stacks hold the memory of traced processes: used by the supervisor, which traces them.
 ///
-/// Three kinds of stops are evidence: a page fault (a perf event that raises SIGTRAP, Linux 5.13), a sampled allocation
-/// or its release (a breakpoint in the preloaded library, see AllocationSampler), and a system call that releases or
-/// moves memory (a seccomp filter), before which the resident pages are joined with the other two. So the result is of
-/// the moment at which the process was largest.
+/// Evidence are sampled allocations and their releases, which the preloaded library reports (see ring.h), and two kinds of
+/// stops: one page fault in several (a perf event that raises SIGTRAP, Linux 5.13), and a system call that releases or
+/// moves memory (a seccomp filter), before which the resident pages are joined with the others. So the result is of the
+/// moment at which the process was largest.
 
 #ifndef HW_CMEMORYPROFILER_H
 #define HW_CMEMORYPROFILER_H
@@ -20,8 +20,13 @@ int hw_profile_may_stop_at_faults(void);
 /// Installs the filter for the next program of this process; 0, or an errno. Makes system calls only.
 int hw_profile_install_filter(void);
 
-/// Starts profiling in this supervisor. `interval` is the mean number of bytes between sampled allocations.
-void hw_profile_begin(int64_t interval);
+/// The name of the ring's file, by which its pages in the target are not counted, and its size.
+#define HW_PROFILE_RING_FILE "highwater-allocations.ring"
+int64_t hw_profile_ring_size(void);
+
+/// Starts profiling in this supervisor. `interval` is the mean number of bytes between sampled allocations, at first;
+/// `ring` the file that the preloaded library writes them to, of `hw_profile_ring_size` zero bytes, or -1.
+void hw_profile_begin(int64_t interval, int ring);
 
 int hw_profile_is_on(void);
 
@@ -30,6 +35,12 @@ void hw_profile_exec(pid_t process);
 
 /// `parent` has forked `child`, which shares its memory until the next exec if `shares`.
 void hw_profile_fork(pid_t parent, pid_t child, int shares);
+
+/// The first thread of a process is about to exit, and others of it remain: only they show its memory then.
+void hw_profile_first_exit(pid_t process);
+
+/// Handles what the preloaded library has reported; whether there was anything. Call it often while the target runs.
+int hw_profile_drain(void);
 
 /// A process is about to exit, and still has its memory.
 void hw_profile_exit(pid_t process);

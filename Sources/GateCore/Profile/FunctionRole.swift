@@ -171,7 +171,8 @@ extension RoleTable {
         "_start", "start_thread", "clone", "clone3", "__clone*", "__libc_start*", "__libc_*", "_dl_*", "_IO_*", "mmap",
         "mmap64", "__mmap*", "brk", "__brk", "sbrk", "__sbrk", "mremap", "memset", "memcpy", "memmove", "__memset*",
         "__memcpy*", "__memmove*", "__strcpy*", "__stpcpy*", "__restore_rt",
-      ]),
+      ],
+      generated: ["\(CallTree.Function.copyAfterFork.name)"]),
     Rule(
       role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
     Rule(

@@ -23,6 +23,7 @@ extension LaunchRequest {
       beforeKilling: containment?.beforeKilling.flatMap { [$0.file, $0.text] } ?? [],
       mappings: mappings,
       profile: profiler?.output.number,
+      ring: profiler?.ring.number,
       samplingInterval: profiler?.interval.count ?? 0
     )
   }

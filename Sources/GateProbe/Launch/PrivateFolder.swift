@@ -47,6 +47,7 @@ struct PrivateFolder {
   func remove() {
     unlink(marksPath.systemText)
     unlink(Profiler.libraryPath(in: path).systemText)
+    unlink(Profiler.ringPath(in: path).systemText)
     InstanceCounter.removeFiles(in: path)
     rmdir(path.systemText)
   }

@@ -6,13 +6,13 @@ enum MemoryProfileReader {
   private static let largest: UInt64 = 1 << 44
 
   /// The profiles of all processes by name at each moment, largest first; lines that cannot be read are skipped.
-  static func profiles(in text: String, interval: Bytes) -> [MemoryProfile] {
+  static func profiles(in text: String) -> [MemoryProfile] {
     var profiles: [MemoryProfile] = []
     var process: Process?
     for line in text.split(separator: "\n") {
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
       switch fields[0] {
-      case "process": process = Process(fields, interval: interval)  // text from outside: the supervisor
+      case "process": process = Process(fields)  // text from outside: the supervisor
       case "node": process?.add(fields)  // text from outside: the supervisor
       default:
         if let process { profiles.append(process.profile) }
@@ -35,27 +35,27 @@ enum MemoryProfileReader {
       return profile
     }
 
-    init?(_ fields: [Substring], interval: Bytes) {
+    init?(_ fields: [Substring]) {
       let numbers = fields.dropFirst(4).compactMap { Int64($0) }
-      guard fields.count == 14, numbers.count == 10, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
+      guard fields.count == 15, numbers.count == 11, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
         numbers.allSatisfy({ $0.magnitude <= MemoryProfileReader.largest })
       else { return nil }
       let hasBlocks = numbers[1] != 0
       result = MemoryProfile(
         process: String(fields[1]),
         method: Profiler.canStopAtFaults ? hasBlocks ? .stopsAndBlocks : .stops : hasBlocks ? .blocks : .mappings,
-        peak: Bytes(numbers[3]),
-        anonymous: Bytes(numbers[4]),
+        peak: Bytes(numbers[4]),
+        anonymous: Bytes(numbers[5]),
         calls: CallTree(),
-        heapOverhead: numbers[5],
-        samplingInterval: hasBlocks ? interval : .zero
+        heapOverhead: numbers[6],
+        samplingInterval: hasBlocks ? Bytes(numbers[2]) : .zero
       )
       (result.program, result.moment) = (String(fields[2]), moment)
       result.processes = Int(numbers[0])
-      result.allocated = Bytes(numbers[2].multipliedReportingOverflow(by: interval.count).partialValue)
-      result.unattributed[.noPageFault] = Bytes(numbers[6])
-      result.unattributed[.profiler] = Bytes(numbers[7])
-      (result.files, result.shared) = (Bytes(numbers[8]), Bytes(numbers[9]))
+      result.allocated = Bytes(numbers[3])
+      result.unattributed[.noPageFault] = Bytes(numbers[7])
+      result.unattributed[.profiler] = Bytes(numbers[8])
+      (result.files, result.shared) = (Bytes(numbers[9]), Bytes(numbers[10]))
     }
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.

@@ -70,6 +70,7 @@ extension LinuxCalls {
         ),
         mappings: plan.mappings ?? -1,
         profile: plan.profile ?? -1,
+        ring: plan.ring ?? -1,
         sampling_interval: plan.samplingInterval
       )
       return hw_supervisor_start(&request, &started)

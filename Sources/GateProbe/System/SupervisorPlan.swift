@@ -29,6 +29,8 @@ struct SupervisorPlan {
   var mappings: Int32?
   /// The descriptor of a file that receives the memory profiles of a traced program.
   var profile: Int32?
-  /// The mean number of bytes between sampled allocations.
+  /// The descriptor of the file that the profiler's library writes samples to.
+  var ring: Int32?
+  /// The mean number of bytes between sampled allocations, at first.
   var samplingInterval: Int64
 }

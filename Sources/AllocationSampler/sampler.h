@@ -1,0 +1,67 @@
+/// Declarations shared by the files of the preloaded library.
+
+#ifndef HW_SAMPLER_H
+#define HW_SAMPLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../CMemoryProfiler/ring.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+/// Without the calls that a dynamic TLS model makes, which may allocate.
+#define PER_THREAD __thread __attribute__((tls_model("initial-exec")))
+
+// MARK: - Sampling
+
+/// Whether samples are taken.
+extern int hw_is_sampling;
+
+/// The blocks that this thread has got from `malloc` and its relatives.
+extern PER_THREAD uint64_t hw_blocks_seen;
+
+/// Samples a new block, of which the allocator gave so many bytes.
+void hw_sample(void *block, size_t given);
+
+/// Before the block is released, so that no other thread can get the same address earlier; whether it was sampled.
+int hw_release(const void *block);
+
+/// Samples a block again that is still live, since its release has failed.
+void hw_sample_again(void *block, size_t given);
+
+// MARK: - Reporting to the supervisor
+
+/// Maps the ring; whether there is one.
+int hw_open_ring(const char *path);
+
+/// The mean number of bytes between samples; the supervisor changes it.
+double hw_interval(void);
+
+/// Starts without a ring: each report stops the program.
+void hw_set_interval(double interval);
+
+/// Reports a new block, or NULL, and a released one, or NULL, of a sample that was drawn with an interval.
+void hw_report(const void *block, size_t size, const void *released, double interval);
+
+// MARK: - Python
+
+/// Samples the objects of Python, if the program has it.
+void hw_hook_python(void);
+
+/// The innermost frame of Python of this thread; 0 if it has none.
+uint64_t hw_python_frame(void);
+
+/// Copies what names the function of a frame, unless that is the interpreter's own: then `code` is 0. The next outer frame;
+/// 0 if there is none.
+uint64_t hw_read_python_frame(uint64_t frame, struct hw_ring_frame *to);
+
+// MARK: - The allocator
+
+EXPORTED void *malloc(size_t size);
+EXPORTED void *memalign(size_t alignment, size_t size);
+EXPORTED void free(void *block);
+
+/// Samples a block of the next allocator.
+void *hw_sample_block(void *block, size_t size);
+
+#endif
