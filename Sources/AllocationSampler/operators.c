@@ -1,4 +1,4 @@
-/// The operators of C++, which allocators replace, too.
+/// The operators of C++, which allocators also replace.
 
 #define _GNU_SOURCE
 #include "sampler.h"

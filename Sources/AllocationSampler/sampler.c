@@ -2,7 +2,7 @@
 /// release of a sampled block, to the supervisor (Sources/CMemoryProfiler).
 ///
 /// It calls the next allocator, which may be one that the target preloads itself, also for C++, whose operators such
-/// allocators replace, too. It is compiled by the plugin Embed, and needs only libc.
+/// allocators also replace. It is compiled by the plugin Embed, and needs only libc.
 
 #define _GNU_SOURCE
 #include "sampler.h"

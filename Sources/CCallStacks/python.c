@@ -174,7 +174,9 @@ static uint64_t offset_of(const struct hw_python *python, const struct hw_python
 }
 
 /// The slot of the cache for an instruction of a function, and whether it has it.
-static struct cached *slot_for(uint64_t program, const struct hw_python *python, const struct hw_python_copy *copy, int *is_cached) {
+static struct cached *slot_for(
+  uint64_t program, const struct hw_python *python, const struct hw_python_copy *copy, int *is_cached
+) {
   uint64_t instruction = offset_of(python, copy);
   struct cached *slot = &cache[(copy->code / 16 ^ instruction * 31) % 4096];
   *is_cached = slot->program == program && slot->code == copy->code && slot->file == copy->file &&
@@ -289,7 +291,9 @@ static int name_batch(
 }
 
 /// The frame in which a thread is; 0 if there is none.
-static uint64_t innermost_frame(struct hw_code *code, pid_t thread, const struct hw_python *python, const struct hw_memory *memory) {
+static uint64_t innermost_frame(
+  struct hw_code *code, pid_t thread, const struct hw_python *python, const struct hw_memory *memory
+) {
   const struct hw_python_layout *layout = &python->layout;
   uint64_t state = find_thread(python, memory, (uint64_t)hw_code_thread_number(code, thread));
   uint64_t frame = word_at(memory, state, layout->frames);

@@ -270,7 +270,7 @@ double hw_own_seconds(void);
 /// The memory that a sampled block stands for, in bytes.
 double hw_estimated_size(uint64_t size);
 
-/// Whether a sample that was drawn with an earlier interval is one by that of now, too.
+/// Whether a sample that was drawn with an earlier interval would also be one with that of now.
 int hw_keeps_sample(uint64_t size, double interval);
 
 /// Counts a sample against the limits; `live` is how many of its address space are live.

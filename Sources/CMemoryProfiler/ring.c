@@ -54,7 +54,8 @@ void hw_ring_announce(uint32_t space, pid_t process) {
     uint32_t wanted = space * 2 + 64;
     pid_t *larger = realloc(spaces, (wanted + 1) * sizeof *spaces);
     if (larger == NULL) return;
-    memset(larger + (spaces == NULL ? 0 : space_count + 1), 0, (wanted - (spaces == NULL ? 0 : space_count)) * sizeof *larger);
+    uint32_t former = spaces == NULL ? 0 : space_count + 1;
+    memset(larger + former, 0, (wanted + 1 - former) * sizeof *larger);
     spaces = larger;
     space_count = wanted;
   }
@@ -164,8 +165,8 @@ static int pass(uint32_t number, uint64_t head) {
   return 1;
 }
 
-/// Complete records behind an incomplete one are handled at once: of a block that its writer has not reported yet, or not
-/// released yet, no other record can tell.
+/// Complete records behind an incomplete one are handled at once: a block that its writer has not reported yet, or whose
+/// release it has not reported yet, is in no other record.
 int hw_ring_drain(void) {
   if (ring == NULL || ring->is_closed) return 0;
   uint64_t head = ring->head;

@@ -138,6 +138,9 @@ extension ProfileComparison {
   /// The most callers that are named.
   private static let mostCallers = 4
 
+  /// Where packages of Python are installed (its module `sysconfig`; Debian's own are in `dist-packages`).
+  private static let installedFolders = ["/site-packages/", "/dist-packages/", "/lib/python3", "/node_modules/"]
+
   /// How many callers away a script is still found.
   private static let furthestScript = 32
 
@@ -210,12 +213,20 @@ extension ProfileComparison {
   // MARK: Callers
 
   /// The callers through which the change of a function came, the nearest first; of a library's function the script that
-  /// called it is one of them.
+  /// called it is one of them, the program's own rather than one of an installed package.
   private func callers(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [FunctionName] {
-    let near = callers(of: function, evidence, atMost: Self.mostCallers)
+    var all = callers(of: function, evidence, atMost: Self.furthestScript)
+    let hasOwnScript = all.contains { $0.isScript && !isInstalled($0) }
+    if hasOwnScript { all.removeAll { $0.isScript && isInstalled($0) } }
+    let near = Array(all.prefix(Self.mostCallers))
     guard near.count == Self.mostCallers, !(near + [function]).contains(where: \.isScript) else { return near }
-    let all = callers(of: function, evidence, atMost: Self.furthestScript)
     return all.first(where: \.isScript).map { near.dropLast() + [$0] } ?? near
+  }
+
+  /// Whether a function is of an installed package, or of the language's library.
+  private func isInstalled(_ name: FunctionName) -> Bool {
+    let file = (now.functions + (before?.functions ?? [])).first { $0.name == name }?.file ?? ""
+    return Self.installedFolders.contains(where: file.contains)
   }
 
   private func callers(
