@@ -8,10 +8,15 @@
 
 // MARK: - Releasing and moving
 
+/// Such ranges may have been arenas of allocators: the reported blocks in them come before their release.
+#define ARENA 262144
+
 /// Forgets a range that the call is about to release, and which code may have been mapped to.
 static void release_range(struct hw_process *process, uint64_t from, uint64_t size) {
+  if (size >= ARENA) hw_ring_drain();
   hw_pages_forget(&process->memory->pages, from, size);
   if (process->memory->code != NULL && hw_code_overlaps(process->memory->code, from, from + size)) {
+    hw_ring_drain();
     hw_code_changed(process->memory->code);
   }
 }
@@ -21,7 +26,7 @@ static void note_heap_end(struct hw_process *process, uint64_t end) {
   struct hw_memory *memory = process->memory;
   if (end == 0) return;
   if (end < memory->heap_end) {
-    hw_snapshot_if_larger(process->pid, memory);
+    hw_snapshot_if_larger(process->pid, memory, 0);
     release_range(process, end, memory->heap_end - end);
   }
   memory->heap_end = end;
@@ -37,7 +42,7 @@ static int note_filling(struct hw_process *process, struct hw_call *call) {
 static int note_advice(struct hw_process *process, struct hw_call *call) {
   const uint64_t *arguments = call->arguments;
   if (arguments[2] == HW_POPULATE_WRITE) return note_filling(process, call);
-  hw_snapshot_if_larger(process->pid, process->memory);
+  hw_snapshot_if_larger(process->pid, process->memory, 0);
   // Pages of MADV_FREE stay until the kernel needs them.
   if (arguments[2] == MADV_DONTNEED) hw_pages_forget(&process->memory->pages, arguments[0], arguments[1]);
   return 0;
@@ -47,10 +52,13 @@ static int note_advice(struct hw_process *process, struct hw_call *call) {
 static int note_mapping(struct hw_process *process, struct hw_call *call) {
   uint64_t *arguments = call->arguments, flags = arguments[3];
   if ((flags & MAP_FIXED) != 0) {
-    hw_snapshot_if_larger(process->pid, process->memory);
+    hw_snapshot_if_larger(process->pid, process->memory, 0);
     release_range(process, arguments[0], arguments[1]);
   }
-  if ((arguments[2] & PROT_EXEC) != 0 && process->memory->code != NULL) hw_code_changed(process->memory->code);
+  if ((arguments[2] & PROT_EXEC) != 0 && process->memory->code != NULL) {
+    hw_ring_drain();
+    hw_code_changed(process->memory->code);
+  }
   if ((flags & (MAP_POPULATE | MAP_LOCKED)) == 0 || (flags & MAP_ANONYMOUS) == 0) return 0;
   return note_filling(process, call);
 }
@@ -65,9 +73,9 @@ static int note_call(struct hw_process *process, struct hw_call *call) {
   switch (call->number) {
     case SYS_brk: note_heap_end(process, arguments[0]); return 0;
     case SYS_mmap: return note_mapping(process, call);
-    case SYS_mremap: hw_snapshot_if_larger(process->pid, process->memory); return 1;
+    case SYS_mremap: hw_snapshot_if_larger(process->pid, process->memory, 0); return 1;
     case SYS_munmap:
-      hw_snapshot_if_larger(process->pid, process->memory);
+      hw_snapshot_if_larger(process->pid, process->memory, 0);
       release_range(process, arguments[0], arguments[1]);
       return 0;
     case SYS_madvise: return note_advice(process, call);
@@ -75,7 +83,7 @@ static int note_call(struct hw_process *process, struct hw_call *call) {
     case SYS_mlock2: return note_filling(process, call);
     default:
       if (is_read(call->number)) return note_filling(process, call);
-      hw_snapshot_if_larger(process->pid, process->memory);
+      hw_snapshot_if_larger(process->pid, process->memory, 0);
       return 0;
   }
 }

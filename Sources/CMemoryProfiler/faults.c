@@ -14,8 +14,8 @@ static const uint64_t periods[HW_FAULT_LEVELS] = {5, 23, 101, 499};
 
 /// How many stops of some 20 µs a run may have before the period becomes longer: so many at once, and so many more for each
 /// second of the target's CPU time, which is a twentieth of it.
-#define FIRST_STOPS 200
-#define STOPS_PER_SECOND 2500
+#define FIRST_STOPS 150
+#define STOPS_PER_SECOND 1500
 
 static struct hw_faults *all;
 static int level;

@@ -106,7 +106,6 @@ static void add_time(int64_t time) {
 }
 
 void hw_profile_pause(pid_t thread) {
-  hw_ring_drain();
   if (resumed != 0) add_time(own_time(now() - resumed, thread));
 }
 

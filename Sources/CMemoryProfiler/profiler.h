@@ -328,7 +328,8 @@ uint32_t hw_fault_period(void);
 /// Joins the resident pages of a process with stacks and blocks, if it is larger than at the last snapshot.
 ///
 /// If the process is not stopped, pages that it touches meanwhile may have no stack.
-void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
+/// `is_last` is whether there may be no later one of this size: then it is not put off for its costs.
+void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory, int is_last);
 
 /// What a process holds now, at a moment that may not be its peak.
 struct hw_snapshot hw_snapshot_now(pid_t process, struct hw_memory *memory);

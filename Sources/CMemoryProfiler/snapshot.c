@@ -334,16 +334,17 @@ static int64_t size_of(pid_t process, const struct hw_memory *memory) {
 }
 
 /// Each join visits all resident pages. At 1 % more the number of joins is small for any way to the peak, unless the process
-/// releases memory again and again while it grows: then joins wait for 10 % more, so that they take little of the run.
-static int is_worth(int64_t growth, int64_t former, double spent) {
-  return growth > former / 10 || (growth > former / 100 && spent < hw_target_seconds() / 30);
+/// releases memory again and again while it grows: then joins wait for 5 % more, so that they take little of the run.
+static int is_worth(int64_t growth, int64_t former, double spent, int is_last) {
+  return growth > former / 20 || (growth > former / 100 && (is_last || spent < hw_target_seconds() / 20));
 }
 
-void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory) {
+void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory, int is_last) {
   static double spent;
   int64_t size = size_of(process, memory);
-  if (!is_worth(size - memory->last_size, memory->last_size, spent)) return;
+  if (!is_worth(size - memory->last_size, memory->last_size, spent, is_last)) return;
   double begin = hw_own_seconds();
+  hw_ring_drain();
   memory->last_size = size;
   struct hw_snapshot taken = take_snapshot(process, memory, 0);
   spent += hw_own_seconds() - begin;
