@@ -67,7 +67,6 @@ int hw_sleep_until(int64_t instant, int wake) {
   }
 }
 
-void hw_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int hw_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import GateCore
 import Glibc
+import LinuxSystem
 import Synchronization
 
 private import CPostgreSQL
@@ -48,7 +49,14 @@ final class PostgreSQLConnection {
       var rows: PostgreSQLRows?
       var failure: PostgreSQLError?
       while let result = try nextResult(until: end) {
-        if let error = result.error { failure = failure ?? error }
+        if let error = result.error {
+          // After one of these libpq returns results without an end: for data to copy, or of a closed connection.
+          if error.kind == .lost {
+            isLost = true
+            throw error
+          }
+          failure = failure ?? error
+        }
         if result.hasRows { rows = result }
       }
       if let failure { throw failure }
@@ -110,7 +118,11 @@ extension PostgreSQLConnection {
     guard let libpq = hw_pq_load()?.pointee else { throw PostgreSQLError(.noLibrary, "") }
     let (start, attempt) = (ContinuousClock.now, ConnectionAttempt(url, limit: time.limit))
     let end = start + time.left
-    DispatchQueue.global().async { attempt.run(until: end) }
+    do throws(ErrorNumber) {
+      try PosixThread(named: "hw-postgresql") { attempt.run(until: end) }.detach()
+    } catch {
+      throw PostgreSQLError(.unreachable, "cannot start a thread: \(error.text)")
+    }
     let handle = try attempt.result(until: end)
     var time = time
     time.spend(.now - start)
@@ -293,7 +305,8 @@ final class PostgreSQLRows {
     else { return nil }
     func field(_ code: Int) -> String? { libpq.resultErrorField(result, Int32(code)).map { String(cString: $0) } }
     guard let state = field(HW_PQ_SQLSTATE) else {
-      return PostgreSQLError(.lost, "the connection was closed")
+      let isClosed = libpq.resultStatus(result) == Int32(HW_PQ_FATAL_ERROR)
+      return PostgreSQLError(.lost, isClosed ? "the connection was closed" : "the server sent an answer of another kind")
     }
     return PostgreSQLError(.server(state: state), field(HW_PQ_PRIMARY_MESSAGE) ?? "error \(state)")
   }

@@ -3,6 +3,7 @@ import GateCore
 import GateRunner
 import Glibc
 import LinuxSystem
+import Synchronization
 
 @main
 enum Main {
@@ -17,7 +18,24 @@ enum Main {
       let problem = "cannot start a thread: \(error.text)"
       exit(fail(RunnerError(problem: problem, hint: "raise the limits of memory and processes (ulimit -v, ulimit -u)")))
     }
-    exit(run(Arguments.all, interruption).rawValue)
+    exit(runWithLargeStack(interruption).rawValue)
+  }
+
+  /// Runs the command on another thread if the stack of this one is so small that the command may overflow it.
+  private static func runWithLargeStack(_ interruption: Interruption) -> GateCore.ExitCode {
+    let code = Mutex(GateCore.ExitCode.usage)
+    guard hasSmallStack,
+      let thread = try? PosixThread(
+        named: Tool.name, running: { code.withLock { $0 = run(Arguments.all, interruption) } })
+    else { return run(Arguments.all, interruption) }
+    thread.join()
+    return code.withLock { $0 }
+  }
+
+  /// Whether the limit of the stack is below 4 MiB: a check needs less than half of that (release build, 2026-11).
+  private static var hasSmallStack: Bool {
+    var limit = rlimit()
+    return getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0 && limit.rlim_cur < 4 << 20
   }
 
   private static func fail(_ error: RunnerError) -> CInt {

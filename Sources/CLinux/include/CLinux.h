@@ -227,9 +227,6 @@ int hw_executable(const char *_Nonnull path);
 /// C, because ppoll(2), whose timeout is finer than a millisecond, needs _GNU_SOURCE.
 int hw_sleep_until(int64_t instant, int wake);
 
-/// Names the calling thread; at most 15 bytes (pthread_setname_np(3)).
-void hw_name_thread(const char *_Nonnull name);
-
 /// Creates a close-on-exec pipe: read end, write end; 0, or -1 and errno.
 ///
 /// C, because pipe2(2) needs _GNU_SOURCE.

@@ -23,7 +23,7 @@ struct hw_pq_option {
 
 enum { HW_PQ_CONNECTION_OK = 0, HW_PQ_CONNECTION_BAD = 1 };
 enum { HW_PQ_POLLING_FAILED = 0, HW_PQ_POLLING_READING = 1, HW_PQ_POLLING_WRITING = 2, HW_PQ_POLLING_OK = 3 };
-enum { HW_PQ_COMMAND_OK = 1, HW_PQ_TUPLES_OK = 2 };
+enum { HW_PQ_COMMAND_OK = 1, HW_PQ_TUPLES_OK = 2, HW_PQ_FATAL_ERROR = 7 };
 /// The field of an error with its code (`PG_DIAG_SQLSTATE`), and the message without its severity.
 enum { HW_PQ_SQLSTATE = 'C', HW_PQ_PRIMARY_MESSAGE = 'M' };
 

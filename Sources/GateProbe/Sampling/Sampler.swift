@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 import Synchronization
 
 /// Reads the memory of a tree at intervals, on its own thread.
@@ -46,7 +47,9 @@ final class Sampler: Sendable {
   func start() {
     do throws(SystemFailure) {
       let wake = try Wakeup()
-      let thread = try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
+      let thread = try SystemFailure.of(.thread) { () throws(ErrorNumber) in
+        try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
+      }
       worker.withLock { $0 = Worker(thread: thread, wake: wake) }
     } catch {
       state.withLock { $0.add(.notSampled(failure: error)) }

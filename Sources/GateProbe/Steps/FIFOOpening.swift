@@ -13,10 +13,12 @@ final class FIFOOpening: Sendable {
     self.path = path
     opened = Mutex(nil)
     finished = try Wakeup()
-    let thread = try PosixThread(named: "hw-fifo") { [self] in
-      let result = Result { () throws(SystemFailure) in try Descriptor.file(path, O_RDONLY) }
-      opened.withLock { $0 = result }
-      finished.raise()
+    let thread = try SystemFailure.of(.thread) { () throws(ErrorNumber) in
+      try PosixThread(named: "hw-fifo") { [self] in
+        let result = Result { () throws(SystemFailure) in try Descriptor.file(path, O_RDONLY) }
+        opened.withLock { $0 = result }
+        finished.raise()
+      }
     }
     thread.detach()
   }

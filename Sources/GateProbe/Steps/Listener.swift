@@ -35,7 +35,9 @@ final class Listener: Sendable {
 
   /// Starts the thread, which retains the listener until ``stop()``.
   func start() throws(SystemFailure) {
-    let started = try PosixThread(named: "hw-listener") { self.run() }
+    let started = try SystemFailure.of(.thread) { () throws(ErrorNumber) in
+      try PosixThread(named: "hw-listener") { self.run() }
+    }
     thread.withLock { $0 = started }
   }
 

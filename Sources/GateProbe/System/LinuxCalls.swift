@@ -263,13 +263,6 @@ extension LinuxCalls {
   static func sleep(until instant: MonotonicTime, wakingOn descriptor: Int32) -> Bool {
     hw_sleep_until(instant.nanoseconds, descriptor) == 1
   }
-
-  /// Names the calling thread, in at most 15 bytes.
-  static func nameThread(_ name: StaticString) {
-    name.withUTF8Buffer { bytes in
-      bytes.baseAddress?.withMemoryRebound(to: CChar.self, capacity: bytes.count + 1) { hw_name_thread($0) }
-    }
-  }
 }
 
 // MARK: - Other processes

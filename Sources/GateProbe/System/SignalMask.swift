@@ -2,16 +2,6 @@ import Glibc
 
 /// Blocks signals temporarily in the calling thread (pthread_sigmask(3)).
 enum SignalMask {
-  /// Runs `body` with all signals blocked; threads that it creates inherit the mask.
-  static func withAllBlocked<Value>(_ body: () -> Value) -> Value {
-    withSets { all, before, _ in
-      sigfillset(all)
-      pthread_sigmask(SIG_SETMASK, all, before)
-      defer { pthread_sigmask(SIG_SETMASK, before, nil) }
-      return body()
-    }
-  }
-
   /// Runs `body`, which writes to a pipe, and discards the SIGPIPE that the thread gets if the pipe has no readers
   /// (pipe(7)).
   ///

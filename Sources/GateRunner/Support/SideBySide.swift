@@ -1,4 +1,4 @@
-import GateProbe
+import LinuxSystem
 import Synchronization
 
 /// Calls a function for each item, on several threads.
