@@ -30,9 +30,8 @@ struct HistoryFile {
     configuration.readonly = true
     configuration.busyMode = .timeout(SQLiteHistory.lockTimeout)
     do {
-      let queue = try withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
-      defer { try? queue.close() }
-      try queue.read(identify)
+      let connection = try withSQLitePath { try SQLiteConnection($0, configuration) }
+      try connection.queue.read(identify)
     } catch {
       throw HistoryError(error, path: path)
     }
@@ -58,15 +57,15 @@ struct HistoryFile {
   }
 
   /// Copies the history without writing anything beside it, which is safe only while no other process writes it.
-  func copy(to copy: DatabaseQueue) throws {
+  func copy(to copy: SQLiteConnection) throws {
     var configuration = Configuration()
     configuration.readonly = true
     // A URI instead of a path (sqlite.org/uri.html).
     let source = try withSQLitePath { path in
-      try DatabaseQueue(path: URL(filePath: path).absoluteString + "?immutable=1", configuration: configuration)
+      try SQLiteConnection(URL(filePath: path).absoluteString + "?immutable=1", configuration)
     }
-    try source.read(identify)
-    try source.backup(to: copy)
+    try source.queue.read(identify)
+    try source.queue.backup(to: copy.queue)
   }
 
   /// Opens the file by a path that is UTF-8, as GRDB needs it: where a folder's name is not, by the folder's descriptor.
@@ -105,6 +104,52 @@ struct HistoryFile {
     }
   }
 
+  /// Whether the file is a history, or may become one.
+  ///
+  /// What seems to be of no use is read again, since one reading may fail and the file be whole.
+  ///
+  /// - Throws: also if the file cannot be read.
+  func isUsable() throws(HistoryError) -> Bool {
+    for _ in 1...2 {
+      do throws(HistoryError) {
+        _ = try state()
+        return true
+      } catch  where error.isUnusable {
+        try expectReadable()
+      }
+    }
+    return false
+  }
+
+  /// Reads the whole file, as a program that knows nothing of SQLite does.
+  ///
+  /// - Throws: the error of the disk, with which nobody knows whether the file is damaged.
+  func expectReadable() throws(HistoryError) {
+    do throws(ErrorNumber) {
+      let file = try Descriptor.open(path, O_RDONLY)
+      while !(try file.readChunk(1 << 20)).isEmpty {}
+    } catch {
+      throw HistoryError(code: .unavailable, path: path, problem: "cannot be read: \(error.text)", hint: "check the disk")
+    }
+  }
+
+  /// Rejects a file system without locks (fcntl_locking(2)), of which SQLite would wait for a minute.
+  func expectLocks() throws(HistoryError) {
+    do throws(ErrorNumber) {
+      let file = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o644)
+      var lock = flock()
+      lock.l_type = Int16(F_WRLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      _ = try retrying { fcntl(file.number, F_GETLK, &lock) }
+    } catch let error where [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.code) {
+      throw HistoryError(
+        code: .unavailable, path: path, problem: "is on a file system without locks: \(error.text)",
+        hint: "name a file on another file system as `history`")
+    } catch {
+      // SQLite reports it with its own words.
+    }
+  }
+
   /// Renames the file and SQLite's files beside it, so that a new history can take its place.
   ///
   /// - Returns: the new name; no existing file is overwritten.
@@ -134,7 +179,7 @@ struct HistoryFile {
   func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
     let descriptor = try opening { () throws(ErrorNumber) in try Descriptor.open(folder, O_RDONLY | O_DIRECTORY) }
     let end = ContinuousClock.now + .seconds(SQLiteHistory.lockTimeout)
-    while !(try opening { () throws(ErrorNumber) in try descriptor.tryLock() }) {
+    while !(try opening { () throws(ErrorNumber) in try descriptor.tryLockIfSupported() }) {
       guard ContinuousClock.now < end else { throw HistoryError.busy(path) }
       usleep(5000)
     }

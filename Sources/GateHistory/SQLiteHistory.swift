@@ -4,7 +4,8 @@ import GateCore
 
 /// The runs in a SQLite file, with a write-ahead log and `synchronous = FULL`.
 struct SQLiteHistory: HistoryStore {
-  private let queue: DatabaseQueue
+  private let connection: SQLiteConnection
+  private var queue: DatabaseQueue { connection.queue }
 
   /// How long a process waits for others, in seconds; a large import releases the file after each batch.
   static let lockTimeout = 60.0
@@ -17,8 +18,8 @@ struct SQLiteHistory: HistoryStore {
       try db.execute(sql: "PRAGMA synchronous = FULL")
     }
     do {
-      queue = try HistoryFile(path: path).withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
-      try SQLiteSchema.create(in: queue)
+      connection = try HistoryFile(path: path).withSQLitePath { try SQLiteConnection($0, configuration) }
+      try SQLiteSchema.create(in: connection.queue)
     } catch {
       throw HistoryError(error, path: path)
     }
@@ -26,8 +27,8 @@ struct SQLiteHistory: HistoryStore {
 
   init(copyOf file: HistoryFile) throws(HistoryError) {
     do {
-      queue = try DatabaseQueue()
-      try file.copy(to: queue)
+      connection = try SQLiteConnection(":memory:")
+      try file.copy(to: connection)
     } catch {
       throw HistoryError(error, path: file.path)
     }
@@ -108,11 +109,8 @@ extension History {
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in
       var unusable: String?
-      do throws(HistoryError) {
-        _ = try file.state()
-      } catch  where error.isUnusable {
-        unusable = try file.moveAside(at: now)
-      }
+      if try !file.isUsable() { unusable = try file.moveAside(at: now) }
+      try file.expectLocks()
       return History(try SQLiteHistory(path: path), path: path, unusableFile: unusable)
     }
   }
@@ -123,7 +121,10 @@ extension History {
   package static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
-    return try file.withLock { () throws(HistoryError) in History(try SQLiteHistory(path: path), path: path) }
+    return try file.withLock { () throws(HistoryError) in
+      try file.expectLocks()
+      return History(try SQLiteHistory(path: path), path: path)
+    }
   }
 
   /// Opens an existing history for reading only; nil if there is none.
@@ -139,13 +140,23 @@ extension History {
     }
   }
 
-  /// Renames the file, which turned out to be damaged, and creates a new one.
+  /// Opens the file once more, in which something seems to be damaged, to ask again.
+  ///
+  /// - Throws: also if the file cannot be read.
+  package func reopened() throws(HistoryError) -> History {
+    close()
+    try HistoryFile(path: path).expectReadable()
+    return History(try SQLiteHistory(path: path), path: path, unusableFile: unusableFile)
+  }
+
+  /// Renames the file, which turned out to be damaged at two readings, and creates a new one.
   ///
   /// This value must not be used any more: SQLite would associate the files beside the new database with the old one.
   package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
     close()
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in
+      try file.expectReadable()
       let unusable = try file.moveAside(at: now)
       return History(try SQLiteHistory(path: path), path: path, unusableFile: unusable)
     }
@@ -153,5 +164,5 @@ extension History {
 }
 
 extension SQLiteHistory {
-  func close() { try? queue.close() }
+  func close() { connection.close() }
 }

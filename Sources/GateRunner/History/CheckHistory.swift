@@ -34,24 +34,34 @@ struct CheckHistory {
     }
   }
 
-  /// Queries the history, or a new one if it turns out to be damaged; nil if it cannot be read.
+  /// Queries the history, or a new one if it turns out to be damaged at two readings; nil if it cannot be read.
   ///
   /// After any other error, the check continues without a history.
   private mutating func querying<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
     do throws(HistoryError) {
       do throws(HistoryError) {
-        return try history.map { history throws(HistoryError) in try question(history) }
+        return try asking(question)
+      } catch  where error.code == .damaged {
+        // It may be the reading that failed.
+        history = try history?.reopened()
+      }
+      do throws(HistoryError) {
+        return try asking(question)
       } catch  where error.code == .damaged {
         let anew = try history?.replacingDamagedFile(at: invocation.now())
         if let anew { location.warnOfRenamedFile(by: anew, in: invocation) }
         history = anew
-        return try anew.map { history throws(HistoryError) in try question(history) }
       }
+      return try asking(question)
     } catch {
       failure = error
       history = nil
       return nil
     }
+  }
+
+  private func asking<Value>(_ question: (History) throws(HistoryError) -> Value) throws(HistoryError) -> Value? {
+    try history.map { history throws(HistoryError) in try question(history) }
   }
 
   /// Adds notes on metrics that crept up over earlier runs.
