@@ -146,6 +146,13 @@ extension ProcessTree {
     state.withLock { $0.endings[pid]?.status }
   }
 
+  /// How the program ended; nil while it is alive.
+  ///
+  /// If the supervisor was killed, the program was as well, by `PR_SET_PDEATHSIG`, and nobody reports it.
+  var leaderEnding: WaitStatus? {
+    ending(of: leader) ?? (hasLostSupervisor ? .signaled(Signal.kill.number, coreDumped: false) : nil)
+  }
+
   /// When the end of a process was seen; nil if ``ending(of:)`` is nil.
   func endTime(of pid: Int32) -> MonotonicTime? {
     state.withLock { $0.endings[pid]?.time }

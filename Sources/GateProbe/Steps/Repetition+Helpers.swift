@@ -75,7 +75,7 @@ extension Repetition {
         atTargetEnd: atTargetEnd
       ) { () throws(StepAborted) -> WaitStatus? in
         processTree.collect()
-        return processTree.ending(of: processTree.leader)
+        return processTree.leaderEnding
       }
       return close(processTree, status: status, channel)
     } catch {

@@ -38,6 +38,26 @@ struct SetupTests {
     #expect(log == ["setup", "teardown"])
   }
 
+  @Test("A command whose supervisor is killed ends at once, as killed", arguments: ["setup", "step", "teardown"])
+  func killedSupervisor(place: String) throws {
+    var scenario = scenario("exec sleep 1000")
+    let command = Command.shell("echo $PPID > supervisor; exec sleep 1000")
+    switch place {
+    case "setup": scenario.setup = [command]
+    case "step": scenario.steps = [Step(.run(.init(command: command)))]
+    default: (scenario.teardown, scenario.steps) = ([command], [Step(.wait(.zero))])
+    }
+    let harness = harness
+    let thread = try PosixThread(named: "hw-test") {
+      _ = eventually { harness.text("supervisor").hasSuffix("\n") }
+      if let pid = Int32(harness.text("supervisor").dropLast()), pid > 1 { kill(pid, SIGKILL) }
+    }
+    let recording = try harness.run(scenario)
+    thread.join()
+    let killed = EndEvidence.Status.signaled(signal: .kill, coreDumped: false)
+    #expect(recording.failure?.problem == .commandEnded(status: killed, expected: [0]))
+  }
+
   @Test("A setup command is killed after the timeout")
   func lateSetup() throws {
     var scenario = scenario("true")
