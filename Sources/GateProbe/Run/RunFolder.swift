@@ -49,9 +49,12 @@ final class RunFolder: Sendable {
     }
   }
 
+  /// How often a run that cleans up may be faster; a file system that refuses what is needed refuses it each time.
+  private static let attempts = 10
+
   /// A run that cleans up may take a new folder for that of a killed run, until it is locked; then make another one.
   private static func makeLocked(in parent: String) throws(SystemFailure) -> (String, Descriptor) {
-    while true {
+    for _ in 1...attempts {
       let path = try SystemFailure.of(.mkdtemp, path: parent) { () throws(ErrorNumber) in
         try makeTemporaryFolder(in: parent, named: prefix)
       }
@@ -60,11 +63,13 @@ final class RunFolder: Sendable {
         // An error means that the file system has no locks: then no run can lock or remove it.
         let isLocked = (try? folder.tryLock()) ?? true
         if isLocked, access(path, F_OK) == 0 { return (path, folder) }
+        rmdir(path)
       } catch  where error.code != ENOENT {
         rmdir(path)
         throw error
       } catch {}
     }
+    throw SystemFailure(.mkdtemp, path: parent, code: ENOENT)
   }
 }
 
