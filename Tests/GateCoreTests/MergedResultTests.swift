@@ -55,6 +55,17 @@ struct MergedResultTests {
     }
   }
 
+  @Test("A shard's scenario has the verdict of its metrics if that is worse than its own", arguments: Verdict.allCases)
+  func contradiction(verdict: Verdict) throws {
+    let position = 2
+    var whole = Self.whole
+    let rule = GateRule(metric: .peakRSS, tolerance: nil, limit: .size(.mebibytes(1)))
+    whole.scenarios[position].metrics = [MetricResult(rule: rule, unit: "bytes", verdict: .regression, reason: nil)]
+    whole.scenarios[position].verdict = verdict
+    let merged = try RunResult.merged(Self.shards(4, of: whole), id: "one")
+    #expect(merged.scenarios[position].verdict == .regression && merged.verdict == .regression)
+  }
+
   @Test("A scenario of a missing shard is inconclusive; a worse verdict of another stays")
   func missing() throws {
     var merged = try RunResult.merged([Self.shards(4)[3], Self.shards(4)[0]], id: "one")

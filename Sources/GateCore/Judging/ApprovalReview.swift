@@ -84,7 +84,9 @@ package struct ApprovalReview {
   }
 
   private var otherCommit: Reason? {
-    guard let measured = run.commit, let head, !CommitID.areSame(measured, head) else { return nil }
+    guard let head else { return nil }
+    guard let measured = run.commit else { return .unknownCommit(head: head) }
+    guard !CommitID.areSame(measured, head) else { return nil }
     return .otherCommit(measured: measured, isDirty: run.isDirty, head: head)
   }
 

@@ -50,7 +50,7 @@ extension ScenarioResult {
     if summary.metrics.isEmpty { notes.append(.nothingJudged) }
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
-    summary.verdict = Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
+    summary.verdict = verdictOfMetrics
     // Half an improvement may hide a rise.
     if summary.verdict == .improved, notes.contains(where: \.isOnUnjudgedMetric) { summary.verdict = .pass }
     notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
@@ -63,6 +63,22 @@ extension ScenarioResult {
       // If values changed, the environment is the first thing to check.
       notes.insert(.environmentChanged(differences: differences), at: summary.verdict == .pass ? notes.endIndex : 0)
     }
+  }
+
+  /// What the judged metrics say together.
+  private var verdictOfMetrics: Verdict {
+    Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
+  }
+
+  /// The result with the verdict of its failure or its metrics, if that is worse than its own: the file of a job is not
+  /// believed when it contradicts itself.
+  func withConsistentVerdict() -> ScenarioResult {
+    let failed: Verdict? = failure.map { $0.isInconclusive ? .inconclusive : .failed }
+    let worst = Verdict.combined([summary.verdict, failed, verdictOfMetrics].compactMap(\.self))
+    guard worst.exitCode != .pass else { return self }
+    var result = self
+    result.summary.verdict = worst
+    return result
   }
 
   /// A note if a metric that can fail the scenario was compared by size alone.

@@ -30,6 +30,8 @@ package struct ApprovalChange: Sendable, Equatable {
     /// The baseline became unusable, as by a merge, after the measurement.
     case measuredBeforeDefect
     case otherCommit(measured: String, isDirty: Bool, head: String)
+    /// The result does not say which commit was measured, and so may be of any.
+    case unknownCommit(head: String)
     /// The project file has changed since the measurement.
     case otherDefinition(measured: ScenarioDefinition, current: ScenarioDefinition)
     case fewerThanBaseline(count: Int, baseline: Int)
@@ -45,7 +47,7 @@ package struct ApprovalChange: Sendable, Equatable {
     package var canBeOverridden: Bool {
       switch self {
       case .failed, .noRepetitions, .noPeak, .unavailable: false
-      case .measuredBeforeDefect, .otherCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned,
+      case .measuredBeforeDefect, .otherCommit, .unknownCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned,
         .comparedWithBuild, .otherEnvironment, .otherMachine:
         true
       }

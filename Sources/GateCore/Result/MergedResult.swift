@@ -51,7 +51,8 @@ extension RunInfo.Shard {
 extension RunResult {
   /// Merges the results of a run's shards, in any order.
   ///
-  /// Scenarios of missing shards are inconclusive, since nothing is known about them.
+  /// Scenarios of missing shards are inconclusive, since nothing is known about them. A scenario whose metrics are worse
+  /// than its verdict has theirs.
   ///
   /// - Parameters:
   ///   - shards: At least one.
@@ -64,7 +65,8 @@ extension RunResult {
       throw MergeError(problems: problems)
     }
     let all = shards[0].shard
-    let measured = Dictionary(uniqueKeysWithValues: shards.flatMap(\.result.scenarios).map { ($0.name, $0) })
+    let measured = Dictionary(
+      uniqueKeysWithValues: shards.flatMap(\.result.scenarios).map { ($0.name, $0.withConsistentVerdict()) })
     let environment = all.scenarios.compactMap { measured[$0]?.environment }.plainest ?? shards[0].result.environment
     let scenarios = all.scenarios.enumerated().map { position, name in
       measured[name] ?? .missing(name, at: position, of: all, environment)

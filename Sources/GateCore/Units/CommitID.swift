@@ -7,6 +7,6 @@ package enum CommitID {
   package static func areSame(_ left: String, _ right: String) -> Bool {
     let (left, right) = (left.lowercased(), right.lowercased())
     let (short, long) = left.count < right.count ? (left, right) : (right, left)
-    return left == right || (short.count >= fewestDigits && long.hasPrefix(short))
+    return left == right || (short.count >= fewestDigits && long.hasPrefix(short) && long.allSatisfy(\.isHexDigit))
   }
 }

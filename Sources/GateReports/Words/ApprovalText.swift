@@ -12,6 +12,8 @@ extension ApprovalChange.SkipReason {
     case .otherCommit(let measured, let isDirty, let head):
       "it was measured at commit \(CommitText.short(measured, isDirty: isDirty)), but the checkout is at "
         + CommitText.short(head)
+    case .unknownCommit(let head):
+      "its commit is unknown, and the checkout is at \(CommitText.short(head))"
     case .otherDefinition(let measured, let current):
       "the scenario has changed in the project file since it was measured: "
         + ScenarioText.changes(
@@ -37,7 +39,7 @@ extension ApprovalChange.SkipReason {
       "remove `\(metric)` from the `gate`, or change the scenario so that it has a value"
     case .otherCommit(let measured, _, _):
       "run `highwater check` again, or check out \(CommitText.short(measured))"
-    case .otherDefinition, .measuredBeforeDefect: "run `highwater check` again"
+    case .otherDefinition, .measuredBeforeDefect, .unknownCommit: "run `highwater check` again"
     case .fewerThanBaseline(_, let baseline):
       "measure as many: `highwater check --repetitions\(Format.space)\(baseline) \(ShellWords.quoted(scenario.text))`"
     case .fewerThanPlanned: "run `highwater check` without `--repetitions`"
