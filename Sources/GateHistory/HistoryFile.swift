@@ -129,7 +129,8 @@ struct HistoryFile {
       let file = try Descriptor.open(path, O_RDONLY)
       while !(try file.readChunk(1 << 20)).isEmpty {}
     } catch {
-      throw HistoryError(code: .unavailable, path: path, problem: "cannot be read: \(error.text)", hint: "check the disk")
+      throw HistoryError(
+        code: .unavailable, path: path, problem: "cannot be read: \(error.text)", hint: "check the disk")
     }
   }
 

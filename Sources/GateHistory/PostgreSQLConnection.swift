@@ -306,7 +306,8 @@ final class PostgreSQLRows {
     func field(_ code: Int) -> String? { libpq.resultErrorField(result, Int32(code)).map { String(cString: $0) } }
     guard let state = field(HW_PQ_SQLSTATE) else {
       let isClosed = libpq.resultStatus(result) == Int32(HW_PQ_FATAL_ERROR)
-      return PostgreSQLError(.lost, isClosed ? "the connection was closed" : "the server sent an answer of another kind")
+      return PostgreSQLError(
+        .lost, isClosed ? "the connection was closed" : "the server sent an answer of another kind")
     }
     return PostgreSQLError(.server(state: state), field(HW_PQ_PRIMARY_MESSAGE) ?? "error \(state)")
   }

@@ -56,7 +56,8 @@ package enum ListingReport {
   /// The commands and steps as they were understood: with or without a shell, in their order.
   private static func writeCommands(of scenario: Scenario, to page: inout TerminalPage) {
     let all =
-      scenario.setup.map { ("setup    ", text(of: $0)) } + scenario.steps.flatMap { lines(of: $0, in: scenario) }.map { ("step     ", $0) }
+      scenario.setup.map { ("setup    ", text(of: $0)) }
+      + scenario.steps.flatMap { lines(of: $0, in: scenario) }.map { ("step     ", $0) }
       + scenario.teardown.map { ("teardown ", text(of: $0)) }
     for (label, text) in all.prefix(mostCommands) {
       let shown = TerminalText.safe(text.split(separator: "\n").first.map(String.init) ?? "")
@@ -69,7 +70,8 @@ package enum ListingReport {
   /// A step, and those of a `repeat` below it.
   private static func lines(of step: Step, in scenario: Scenario) -> [String] {
     switch step.action {
-    case .repeat(_, let steps): [step.description(in: scenario)] + steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
+    case .repeat(_, let steps):
+      [step.description(in: scenario)] + steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
     case .run(let client): ["run: " + text(of: client.command)]
     default: [step.description(in: scenario)]
     }
@@ -93,7 +95,8 @@ package enum ListingReport {
   private static func script(of scenario: Scenario) -> String {
     let steps = Format.count(count(scenario.steps), "step")
     let setup = scenario.setup.isEmpty ? [] : [Format.count(scenario.setup.count, "setup command")]
-    let ready = scenario.ready.map { ["waits for \(text(for: $0.condition, in: scenario)) (\(Format.time($0.within)))"] } ?? []
+    let ready =
+      scenario.ready.map { ["waits for \(text(for: $0.condition, in: scenario)) (\(Format.time($0.within)))"] } ?? []
     let ending: String
     switch scenario.ending {
     case .exit: ending = "until it exits"

@@ -36,7 +36,8 @@ struct QueuedMessage: Codable, Equatable {
   /// the other. No field but the body contains a line feed.
   private static func proof(of message: OutgoingMessage, createdAt: Date) -> String {
     let fields = [
-      currentSchema, message.webhook.key, message.event, message.deliveryID, "\(Int64(createdAt.timeIntervalSince1970))",
+      currentSchema, message.webhook.key, message.event, message.deliveryID,
+      "\(Int64(createdAt.timeIntervalSince1970))",
     ]
     let text = Array((fields.joined(separator: "\n") + "\n").utf8) + message.body
     return SHA256.hexadecimal(SHA256.authentication(of: text, key: message.webhook.proofKey))

@@ -185,7 +185,8 @@ struct OutboxTests {
   func movedMessage() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let (one, other) = (
-      Webhook("http://nothing.invalid/", named: "one", secret: "s"), Webhook(server.url("/echo"), named: "other", secret: "s")
+      Webhook("http://nothing.invalid/", named: "one", secret: "s"),
+      Webhook(server.url("/echo"), named: "other", secret: "s")
     )
     let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: one, id: "a"), at: .now)
     try fixtures.write(fixtures.text(of: name).replacing(one.key, with: other.key), to: name)

@@ -142,7 +142,8 @@ extension Step {
 extension Step.HTTPCall {
   /// Without the values of headers, which are often tokens of one machine.
   fileprivate func parts(_ texts: WrittenTexts) -> [String] {
-    [method, texts.resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted() + (body.map { [$0] } ?? [])
+    [method, texts.resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted()
+      + (body.map { [$0] } ?? [])
   }
 }
 

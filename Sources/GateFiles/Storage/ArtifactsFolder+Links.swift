@@ -37,7 +37,8 @@ extension ArtifactsFolder {
         try refuseLinks(in: inner, entryPath, levels: levels - 1)
       } else if (try? folder.kind(of: entry.name)) == .link {
         throw FileError(
-          code: .notAFile, path: entryPath, problem: "is a symbolic link, and none is followed out of the artifacts folder",
+          code: .notAFile, path: entryPath,
+          problem: "is a symbolic link, and none is followed out of the artifacts folder",
           hint: "remove it")
       }
     }

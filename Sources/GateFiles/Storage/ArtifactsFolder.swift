@@ -44,6 +44,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// A folder that is created here is ignored by git.
   ///
   /// - Parameter root: The repository's root.
+  /// - Throws: also if it has a symbolic link.
   package func prepare(in root: String) throws(FileError) {
     try refuseOtherPlace(in: root)
     let isNew = access(path.systemText, F_OK) != 0

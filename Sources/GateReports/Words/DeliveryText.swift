@@ -30,7 +30,8 @@ extension DeliveryReport {
       return Diagnostic(problem: "the outbox file `\(file)` is not a message; it was renamed to `\(file).broken`")
     case .unproven(let file):
       return Diagnostic(
-        problem: "\(message) not sent: no run with this webhook's secret wrote the outbox file `\(file)`, which was renamed "
+        problem:
+          "\(message) not sent: no run with this webhook's secret wrote the outbox file `\(file)`, which was renamed "
           + "to `\(file).broken`",
         hint: "after a change of the webhook's secret or URL this is expected; otherwise find out who wrote the file")
     }

@@ -43,7 +43,9 @@ struct ArtifactsFolderTests {
 
   @Test("A folder that is not writable is an error that names it")
   func notWritable() throws {
-    let error = try #require(throws: FileError.self) { try ArtifactsFolder(path: "/proc/self").prepare(in: scratch.path) }
+    let error = try #require(throws: FileError.self) {
+      try ArtifactsFolder(path: "/proc/self").prepare(in: scratch.path)
+    }
     #expect(error.code == .notWritable && error.path == "/proc/self")
   }
 
@@ -96,7 +98,8 @@ struct ArtifactsFolderTests {
   @Test(
     "A symbolic link at any name of the folder is refused, and nothing that it leads to is changed",
     arguments: [
-      "pending-runs", "explain", "history.sqlite", "outbox", "profiles", "build.log", "result.json", "noise/1", "bisect",
+      "pending-runs", "explain", "history.sqlite", "outbox", "profiles", "build.log", "result.json", "noise/1",
+      "bisect",
       "explain/recordings", "limit/output",
     ])
   func link(name: String) throws {
