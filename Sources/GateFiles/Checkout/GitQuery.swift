@@ -1,6 +1,5 @@
 import FoundationEssentials
 package import GateCore
-import Glibc
 import LinuxSystem
 
 /// Properties of a checkout that only `git` itself knows.
@@ -22,16 +21,22 @@ package enum GitQuery {
   /// What people know a commit by; the author's name is cut to 100 bytes, the subject to 300.
   package static func info(of commit: String, in root: String) -> CommitInfo? {
     guard isCommit(commit) else { return nil }
-    let format = "--format=%at%n%P%n%<(100,trunc)%an%n%<(300,trunc)%s"
-    let words = ["log", "-1", format, "--no-show-signature", commit, "--"]
-    let lines = output(of: words, in: root, atMost: 16 << 10)?.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let lines, lines.count >= 4 else { return nil }
-    func text(_ line: Substring) -> String? {
+    let words = ["log", "-1", "--format=\(infoFormat)", "--no-show-signature", commit, "--"]
+    return output(of: words, in: root, atMost: 16 << 10).flatMap { info(of: commit, $0[...]) }
+  }
+
+  static let infoFormat = "%at%n%P%n%<(100,trunc)%an%n%<(300,trunc)%s"
+
+  /// Parses what git prints in ``infoFormat``.
+  static func info(of commit: String, _ text: Substring) -> CommitInfo? {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 4 else { return nil }
+    func plain(_ line: Substring) -> String? {
       let end = line.lastIndex { $0 != " " }
       return end.map { String(line[...$0]) }
     }
     return CommitInfo(
-      commit: commit, subject: text(lines[3]), author: text(lines[2]),
+      commit: commit, subject: plain(lines[3]), author: plain(lines[2]),
       date: Double(lines[0]).map(Date.init(timeIntervalSince1970:)),
       parents: lines[1].split(separator: " ").map(String.init))
   }
@@ -43,6 +48,12 @@ package enum GitQuery {
     return output(of: words, in: root, atMost: 64 << 20).map { $0.split(separator: "\n").map(String.init) }
   }
 
+  /// The last commit that changed a file; nil in a shallow clone, where the oldest commit seems to add all files.
+  package static func commit(changing path: String, in root: String) -> String? {
+    guard line(of: ["rev-parse", "--is-shallow-repository"], in: root) == "false" else { return nil }
+    return line(of: ["--literal-pathspecs", "log", "-1", "--format=%H", "--no-show-signature", "--", path], in: root)
+  }
+
   /// The best common ancestor of two commits.
   package static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
     guard isCommit(one), isCommit(other) else { return nil }
@@ -51,9 +62,8 @@ package enum GitQuery {
 
   /// Whether tracked files differ from `HEAD`; untracked files do not count.
   package static func hasUncommittedChanges(in root: String) -> Bool? {
-    // A configured file system monitor would be a program.
-    let words = ["-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no"]
-    return output(of: words, in: root, atMost: 16 << 20).map { !$0.isEmpty }
+    let words = ["status", "--porcelain", "--untracked-files=no"]
+    return output(of: words, in: root, atMost: 16 << 20, variables: withoutFilters(in: root)).map { !$0.isEmpty }
   }
 
   /// A hash of how the tracked files differ from a commit, which must be `HEAD`.
@@ -81,6 +91,11 @@ package enum GitQuery {
     guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
     let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", ends.base, ends.last, "--"]
     return output(of: words, in: root, atMost: 16 << 20).map { $0.split(separator: "\0").map(String.init) }
+  }
+
+  /// The commit in which a change left its target, as in ``files(editedBy:since:in:)``.
+  package static func base(ofChange commit: String?, since targets: [String], in root: String) -> String? {
+    ends(ofChange: commit, since: targets, in: root)?.base
   }
 
   private static func ends(
@@ -134,66 +149,13 @@ package enum GitQuery {
   }
 
   /// The first line of the output of a git command, if it has one.
-  private static func line(of words: [String], in root: String) -> String? {
-    let line = output(of: words, in: root, atMost: 4096)?.prefix { !$0.isNewline }
-    return line.flatMap { $0.isEmpty ? nil : String($0) }
+  static func line(of words: [String], in root: String) -> String? {
+    let line = bytes(of: words, in: root, atMost: 4096)?.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    return line.flatMap { $0.isEmpty ? nil : String(systemBytes: Array($0)) }
   }
 
-  private static func isCommit(_ text: String) -> Bool {
+  static func isCommit(_ text: String) -> Bool {
     (7...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
-  }
-
-  /// Keeps git from asking for passwords and from fetching objects missing from a partial clone.
-  private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
-
-  /// The output of a git command that exits with 0 within two seconds; nil if it has more than `most` bytes.
-  private static func output(of words: [String], in root: String, atMost most: Int) -> String? {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    defer { close(ends[0]) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let started = start(["git", "-C", root] + words, output: ends[1])
-    close(ends[1])
-    guard let child = started else { return nil }
-    var bytes: [UInt8] = []
-    let isRead = read(ends[0], into: &bytes, atMost: most)
-    if !isRead { kill(child, SIGKILL) }
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    return isRead && status == 0 ? String(decoding: bytes, as: UTF8.self) : nil
-  }
-
-  private static func start(_ words: [String], output: Int32) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    let inherited = ["PATH", "HOME"].compactMap { (name: String) -> String? in
-      getenv(name).map { "\(name)=\(String(systemText: $0))" }
-    }
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.systemText) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = (inherited + quiet).map { strdup($0.systemText) } + [nil]
-    defer { for text in arguments + variables { free(text) } }
-    var child: pid_t = 0
-    return posix_spawnp(&child, words[0], &actions, nil, &arguments, &variables) == 0 ? child : nil
-  }
-
-  /// Reads to the end of the pipe; false if this takes longer than two seconds.
-  private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(2)
-    while bytes.count <= most {
-      let left = deadline - .now
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-      guard milliseconds > 0, poll(&waiting, 1, Int32(milliseconds)) > 0 else { return false }
-      var chunk = [UInt8](repeating: 0, count: 256)
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      guard count > 0 else { return count == 0 }
-      bytes += chunk.prefix(count)
-    }
-    return false
   }
 }
