@@ -1,0 +1,89 @@
+/// How the code differs from that of the build that a rise is measured against.
+package struct CodeChanges: Sendable, Hashable, Codable {
+  /// Why the code is compared with a commit.
+  package enum Origin: String, Sendable, CaseIterable, Codable {
+    /// The baseline was approved there.
+    case approved
+    /// The change under test, such as a pull request, left its target there.
+    case branch
+    /// The check compared with a build of it.
+    case reference
+  }
+
+  /// The commit that the code is compared with.
+  package var base: String
+  package var origin: Origin
+  /// The functions on the call stack whose lines changed, the one that most likely explains the rise first.
+  package var functions: [ChangedFunction]
+  /// What else changed, if nothing on the call stack did: the files that most likely matter.
+  package var elsewhere: [ChangedPlace]
+  /// How many files changed that are not in ``elsewhere``.
+  package var otherFiles: Int
+
+  package init(
+    base: String,
+    origin: Origin,
+    functions: [ChangedFunction] = [],
+    elsewhere: [ChangedPlace] = [],
+    otherFiles: Int = 0
+  ) {
+    (self.base, self.origin, self.functions) = (base, origin, functions)
+    (self.elsewhere, self.otherFiles) = (elsewhere, otherFiles)
+  }
+}
+
+/// A function whose lines changed.
+package struct ChangedFunction: Sendable, Hashable, Codable {
+  package var function: FunctionName
+  /// Relative to the top of the checkout.
+  package var file: String
+  /// Of this build; where lines were only removed, the one before them.
+  package var line: Int
+  /// The changed lines, without those that do not fit.
+  package var removed: [String]
+  package var added: [String]
+  /// Those that changed the lines, the latest first; empty if they are unknown.
+  package var commits: [CommitInfo]
+  /// Whether the change, or a part of it, is not committed.
+  package var isUncommitted: Bool
+
+  package init(
+    function: FunctionName,
+    file: String,
+    line: Int,
+    removed: [String] = [],
+    added: [String] = [],
+    commits: [CommitInfo] = [],
+    isUncommitted: Bool = false
+  ) {
+    (self.function, self.file, self.line, self.removed, self.added) = (function, file, line, removed, added)
+    (self.commits, self.isUncommitted) = (commits, isUncommitted)
+  }
+}
+
+/// A file that changed, without a function on the call stack.
+package struct ChangedPlace: Sendable, Hashable, Codable {
+  /// Relative to the top of the checkout.
+  package var file: String
+  /// The first changed line of a source file; nil for other files, and if the file was deleted.
+  package var line: Int?
+  /// The dependencies with other versions.
+  package var dependencies: [DependencyChange]
+
+  package init(file: String, line: Int? = nil, dependencies: [DependencyChange] = []) {
+    (self.file, self.line, self.dependencies) = (file, line, dependencies)
+  }
+}
+
+/// A dependency that a file names with another version than before.
+package struct DependencyChange: Sendable, Hashable, Codable {
+  package var name: String
+  /// nil for a new dependency.
+  package var before: String?
+  /// nil for a dependency that is no longer there.
+  package var now: String?
+
+  package init(name: String, before: String?, now: String?) {
+    (self.name, self.before, self.now) = (name, before, now)
+  }
+}

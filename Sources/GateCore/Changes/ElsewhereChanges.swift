@@ -1,0 +1,36 @@
+/// What else changed, if nothing on a call stack did.
+package enum ElsewhereChanges {
+  /// More files are only counted.
+  package static let most = 5
+
+  private static let texts: Set<Substring> = ["md", "rst", "adoc", "txt"]
+  private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
+
+  /// The changed files that may matter, those that most likely do first: dependencies, then code, then other files, and
+  /// documentation and tests last.
+  ///
+  /// Ignored are folders and files that do not belong to the program, such as the baselines.
+  package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
+    let own = paths.filter { path in !ignored.contains { path == $0 || path.hasPrefix("\($0)/") } }
+    return own.sorted { (rank($0), $0) < (rank($1), $1) }
+  }
+
+  private static func rank(_ path: String) -> Int {
+    if DependencyVersions.are(in: path) { return 0 }
+    let name = TrackedFiles.name(of: path)
+    let isTest = path.split(separator: "/").dropLast().contains(where: tests.contains)
+    if isTest || texts.contains(name.split(separator: ".").last ?? "") { return 3 }
+    return SourceLanguage(path: path) == nil ? 2 : 1
+  }
+
+  /// What is known of a changed file with its text.
+  package static func place(of file: ChangedFile) -> ChangedPlace {
+    if DependencyVersions.are(in: file.path) {
+      return ChangedPlace(file: file.path, dependencies: Array(DependencyVersions.changes(in: file).prefix(most)))
+    }
+    let isSource = SourceLanguage(path: file.path) != nil
+    let first = isSource ? file.codeParts.first ?? file.parts.first : nil
+    let line = first.map { $0.now.isEmpty ? $0.now.lowerBound - 1 : $0.now.lowerBound }
+    return ChangedPlace(file: file.path, line: line.map { max(1, $0) })
+  }
+}

@@ -1,0 +1,157 @@
+/// Finds the functions on a call stack whose lines changed.
+package struct StackJoin {
+  private let files: [ScannedFile]
+  /// The tracked file of a path in a call stack.
+  private let tracked: (String) -> String?
+
+  /// - Parameters:
+  ///   - files: The changed files that ``mayConcern(_:_:)``.
+  ///   - tracked: The tracked file that a path in a call stack means, relative to the top of the checkout.
+  package init(_ files: [ChangedFile], tracked: @escaping (String) -> String?) {
+    self.files = files.map(ScannedFile.init)
+    self.tracked = tracked
+  }
+
+  /// A change of a function on a call stack.
+  package struct Hit: Sendable, Equatable {
+    package var frame: StackFrame
+    package var file: String
+    package var line: Int
+    package var part: ChangedFile.Part
+    /// How far from the innermost function.
+    fileprivate var depth: Int
+    /// How many lines are between the change and the frame's line; nil if that is unknown.
+    fileprivate var distance: Int?
+  }
+
+  /// Whether a changed file may have the code of a frame, so that its text is needed.
+  package static func mayConcern(_ path: String, _ frame: StackFrame, file: String?) -> Bool {
+    guard frame.file == nil else { return file == path }
+    guard let language = SourceLanguage(path: path) else { return false }
+    return frame.line == nil && language.isScript == frame.function.isScript && frame.function.plainName != nil
+  }
+
+  /// The changes of each function, the one that most likely explains the rise first: a changed line through which the
+  /// memory came before another line of the function, and then the innermost function.
+  package func hits(on frames: [StackFrame]) -> [Hit] {
+    let all = frames.enumerated().compactMap { depth, frame in best(hits(on: frame, depth: depth)) }
+    // A function and a lambda in it have the same lines.
+    var seen: Set<SourcePlace> = []
+    return all.sorted { ($0.rank, $0.depth) < ($1.rank, $1.depth) }.filter { hit in
+      seen.insert(SourcePlace(file: hit.file, line: hit.line, column: 1)).inserted
+    }
+  }
+
+  private func best(_ hits: [Hit]) -> Hit? {
+    hits.min { ($0.distance ?? .max, $0.line) < ($1.distance ?? .max, $1.line) }
+  }
+
+  private func hits(on frame: StackFrame, depth: Int) -> [Hit] {
+    if let path = frame.file {
+      guard let tracked = tracked(path), let file = files.first(where: { $0.file.path == tracked }) else { return [] }
+      return file.changes(of: frame, depth: depth)
+    }
+    let named = files.filter { Self.mayConcern($0.file.path, frame, file: nil) && $0.has(frame.function) }
+    // Of functions of one name, nobody knows which it is.
+    return named.count == 1 ? named[0].changes(of: frame, depth: depth) : []
+  }
+}
+
+extension StackJoin.Hit {
+  /// 0 for the line of the frame itself.
+  fileprivate var rank: Int { distance == 0 ? 0 : 1 }
+}
+
+extension FunctionName {
+  /// The name without types, modules and the lambdas in it; nil without one, and for the top of a script.
+  var plainName: String? {
+    var text = shortName[...]
+    // text from outside: names of closures in C++, Rust and Go
+    for mark in ["::{", "::$_", ".func", ".<locals>"] {
+      if let end = text.firstRange(of: mark) { text = text[..<end.lowerBound] }
+    }
+    let name = QualifiedName.lastPart(of: String(text)).split(separator: ".").last.map(String.init) ?? ""
+    return name.isEmpty || name.hasPrefix("<") || name.hasPrefix("(") ? nil : name
+  }
+
+  /// The types and modules of the name.
+  fileprivate var scopes: Set<Substring> { Set(shortName.split { $0 == ":" || $0 == "." || $0 == "<" || $0 == ">" }) }
+}
+
+/// A changed file with its functions before and after.
+private struct ScannedFile {
+  let file: ChangedFile
+  private let language: SourceLanguage?
+  private let before: [FunctionExtent]
+  private let now: [FunctionExtent]
+
+  init(_ file: ChangedFile) {
+    self.file = file
+    language = SourceLanguage(path: file.path)
+    before = language.map { FunctionExtent.all(in: file.before, $0) } ?? []
+    now = language.map { FunctionExtent.all(in: file.now, $0) } ?? []
+  }
+
+  func has(_ function: FunctionName) -> Bool { !extents(of: function, in: now).isEmpty }
+
+  func changes(of frame: StackFrame, depth: Int) -> [StackJoin.Hit] {
+    let own = extent(of: frame)
+    return file.codeParts.compactMap { part in
+      guard let line = line(of: part, in: own, of: frame) else { return nil }
+      let distance = frame.line.map { at in
+        part.now.contains(at) ? 0 : max(1, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
+      }
+      return StackJoin.Hit(frame: frame, file: file.path, line: line, part: part, depth: depth, distance: distance)
+    }
+  }
+
+  /// The line at which a part changes a function; nil if it does not.
+  private func line(of part: ChangedFile.Part, in own: FunctionExtent?, of frame: StackFrame) -> Int? {
+    if let at = frame.line, part.now.contains(at) { return at }
+    guard let own else { return nil }
+    let lines = part.now.clamped(to: Range(own.lines))
+    if let changed = lines.first(where: { !isComment(file.now[$0 - 1]) }) { return changed }
+    guard part.now.isEmpty || !lines.isEmpty, hasRemoved(part, from: own) else { return nil }
+    return min(max(part.now.lowerBound - 1, own.lines.lowerBound), own.lines.upperBound)
+  }
+
+  /// Whether the function had lines before that a part removes.
+  private func hasRemoved(_ part: ChangedFile.Part, from own: FunctionExtent) -> Bool {
+    before.contains { old in
+      old.name == own.name && old.scopes == own.scopes && !part.before.clamped(to: Range(old.lines)).isEmpty
+    }
+  }
+
+  // MARK: Functions
+
+  /// The function of a frame in the text now: by its line, else by its name.
+  ///
+  /// The top of a script has no lines of its own: only that of the frame counts.
+  private func extent(of frame: StackFrame) -> FunctionExtent? {
+    let name = frame.function.plainName
+    guard let line = frame.line else {
+      let named = extents(of: frame.function, in: now)
+      return named.count == 1 ? named[0] : nil
+    }
+    let around = now.filter { $0.lines.contains(line) }
+    guard let name else { return frame.function.isTopOfScript ? nil : around.last }
+    return around.last { $0.name == name } ?? around.last
+  }
+
+  /// Those with the name; of several, those whose scopes are also in it.
+  private func extents(of function: FunctionName, in all: [FunctionExtent]) -> [FunctionExtent] {
+    guard let name = function.plainName else { return [] }
+    let named = all.filter { $0.name == name }
+    guard named.count > 1 else { return named }
+    let scopes = function.scopes
+    let exact = named.filter { extent in extent.scopes.contains { scopes.contains($0[...]) } }
+    return exact.isEmpty ? named : exact
+  }
+
+  private func isComment(_ line: String) -> Bool { SourceLanguage.isComment(line, in: language) }
+}
+
+extension FunctionName {
+  /// Whether it is the code of a script outside of functions.
+  fileprivate var isTopOfScript: Bool { isScript && (name == "<module>" || name == "(anonymous)") }
+}

@@ -1,0 +1,192 @@
+import GateCore
+import Testing
+
+@Suite("Joining call stacks with changed lines")
+struct StackJoinTests {
+  /// Marked lines: `-` and `+` as in a diff, all others with a space.
+  private static func file(_ path: String, _ diff: String) -> ChangedFile {
+    ChangedFile(
+      path: path,
+      lines: diff.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        let text = String(line.dropFirst())
+        return line.first == "-" ? .removed(text) : line.first == "+" ? .added(text) : .same(text)
+      })
+  }
+
+  private static let cache = file(
+    "src/cache.c",
+    """
+     static int limit = 3;
+     void remember(int key) {
+       void *old = table[key];
+    -  free(old);
+       table[key] = malloc(64);
+     }
+     void handle(int key) {
+       remember(key);
+    +  remember(key + 1);
+     }
+     int main(void) {
+    -  // old words
+    +  // new words
+       handle(1);
+     }
+    """)
+
+  private static func frame(_ name: String, line: Int? = nil, file: String? = "/build/src/cache.c") -> StackFrame {
+    StackFrame(function: FunctionName(module: "server", name: name), file: line == nil ? nil : file, line: line)
+  }
+
+  private func places(_ frames: [StackFrame], in files: [ChangedFile]) -> [String] {
+    let tracked = TrackedFiles(files.map(\.path), tops: ["/work"])
+    return StackJoin(files, tracked: tracked.file).hits(on: frames).map {
+      "\($0.frame.function.name) \($0.file):\($0.line)"
+    }
+  }
+
+  @Test("The innermost changed function comes first; removed lines count, comments do not")
+  func innermost() {
+    let frames = [Self.frame("remember", line: 4), Self.frame("handle", line: 7), Self.frame("main", line: 12)]
+    #expect(places(frames, in: [Self.cache]) == ["remember src/cache.c:3", "handle src/cache.c:8"])
+  }
+
+  @Test("A changed line through which the memory came counts more than another line of an inner function")
+  func exactLine() {
+    let frames = [Self.frame("remember", line: 4), Self.frame("handle", line: 8), Self.frame("main", line: 12)]
+    #expect(places(frames, in: [Self.cache]).first == "handle src/cache.c:8")
+  }
+
+  @Test("Without debug information functions are found by their names, if only one has it")
+  func byName() {
+    let frames = [Self.frame("remember"), Self.frame("handle")]
+    #expect(places(frames, in: [Self.cache]) == ["remember src/cache.c:3", "handle src/cache.c:8"])
+    let other = Self.file("src/other.c", " void remember(void) {\n+  x();\n }")
+    #expect(places([Self.frame("remember")], in: [Self.cache, other]).isEmpty)
+    let script = Self.file("tools/remember.py", "+def remember():\n+    pass")
+    #expect(places([Self.frame("remember")], in: [script]).isEmpty, "a script has no native functions")
+  }
+
+  @Test("Methods of one name are told apart by their class, also without lines")
+  func methods() {
+    let file = Self.file(
+      "a.cc", " class A {\n   void add() {\n     f();\n   }\n };\n class B {\n   void add() {\n+    g();\n   }\n };")
+    #expect(places([Self.frame("B::add(int)")], in: [file]) == ["B::add(int) a.cc:8"])
+    #expect(places([Self.frame("A::add(int)")], in: [file]).isEmpty)
+  }
+
+  @Test("A constant, a new function and a removed one beside the stack are not on it")
+  func beside() {
+    let file = Self.file(
+      "app.py",
+      """
+      -SIZE = 10
+      +SIZE = 1000
+       def remember(key):
+           return "x" * SIZE
+
+      -def forget(key):
+      -    del cache[key]
+      +def other():
+      +    pass
+       remember(1)
+      """)
+    let frames = [("remember", 3), ("<module>", 7)].map { name, line in
+      StackFrame(function: FunctionName(module: "app.py", name: name, isScript: true), file: "app.py", line: line)
+    }
+    #expect(places(frames, in: [file]).isEmpty)
+    let called = Self.file("app.py", " def remember(key):\n     return 1\n+remember(2)")
+    let top = StackFrame(
+      function: FunctionName(module: "app.py", name: "<module>", isScript: true), file: "app.py", line: 3)
+    #expect(places([top], in: [called]) == ["<module> app.py:3"])
+  }
+
+  @Test("A decorator and indentation are code in Python")
+  func python() {
+    let frame = StackFrame(function: FunctionName(module: "a.py", name: "load", isScript: true), file: "a.py", line: 4)
+    #expect(
+      places(
+        [frame], in: [Self.file("a.py", "-@lru_cache(9)\n+@lru_cache(None)\n def load(x):\n     if x:\n         y = x")]
+      ) == ["load a.py:1"])
+    #expect(
+      places([frame], in: [Self.file("a.py", " def load(x):\n     if x:\n         pass\n-        y = 1\n+    y = 1")])
+        == ["load a.py:4"])
+    #expect(
+      places([Self.frame("f", line: 2, file: "a.c")], in: [Self.file("a.c", " int f() {\n-  x();\n+\tx();\n }")])
+        .isEmpty)
+  }
+
+  @Test("Lines of the text now are found in the text before")
+  func lineBefore() {
+    let file = Self.file("a", " 1\n+2\n+3\n 4\n-5\n-6\n 7\n-8\n+8\n 9")
+    #expect((1...6).map(file.lineBefore) == [1, 2, 2, 2, 5, 6])
+    #expect(file.lineBefore(7) == 7)
+  }
+}
+
+@Suite("Paths of call stacks in a checkout")
+struct TrackedFilesTests {
+  private let files = TrackedFiles(
+    ["src/cache.c", "lib/cache.c", "app.py", "tools/app.py", "src/vec/mod.rs", "main.rs", "json/decoder.py"],
+    tops: ["/work/shop"], folders: ["/work/shop/tools"])
+
+  @Test(
+    "A path means one tracked file, or none",
+    arguments: [
+      ("/work/shop/src/cache.c", "src/cache.c"), ("/work/shop/build/../src/./cache.c", "src/cache.c"),
+      ("/builds/17/shop/src/cache.c", "src/cache.c"), ("../src/cache.c", "src/cache.c"), ("cache.c", nil),
+      ("/work/shop/build/cache.c", nil), ("/work/shop/venv/lib/app.py", nil), ("app.py", "tools/app.py"),
+      ("/builds/main.rs", "main.rs"), ("/rustc/1234/library/src/vec/mod.rs", nil),
+      ("/usr/lib/python3.11/json/decoder.py", nil), ("/home/ci/venv/site-packages/json/decoder.py", nil),
+      ("/elsewhere/decoder.py", nil), ("/../../etc/passwd", nil), ("", nil),
+    ] as [(String, String?)])
+  func match(path: String, expected: String?) {
+    #expect(files.file(path) == expected)
+  }
+}
+
+@Suite("What else changed")
+struct ElsewhereChangesTests {
+  @Test("Dependencies come first, then code, data, and texts and tests; ignored folders are left out")
+  func ranks() {
+    let ranked = ElsewhereChanges.ranked(
+      ["README.md", "data/words.json", "tests/a.py", "src/a.py", "requirements.txt", "baselines/x/y.json"],
+      ignoring: ["baselines"])
+    #expect(ranked == ["requirements.txt", "src/a.py", "data/words.json", "README.md", "tests/a.py"])
+  }
+
+  @Test(
+    "Versions are read from the files of package managers",
+    arguments: [
+      ("requirements.txt", "pillow==9.0", "pillow==9.1"),
+      ("package.json", #"    "pillow": "^9.0","#, #"    "pillow": "^9.1","#),
+      ("go.sum", "pillow v9.0 h1:x=", "pillow v9.1 h1:y="), ("Cargo.toml", #"pillow = "9.0""#, #"pillow = "9.1""#),
+      (
+        "a.csproj", #"<PackageReference Include="pillow" Version="9.0" />"#,
+        #"<PackageReference Include="pillow" Version="9.1" />"#
+      ),
+      ("Dockerfile", "FROM pillow:9.0 AS a", "FROM pillow:9.1 AS a"),
+    ])
+  func versions(path: String, before: String, now: String) throws {
+    let file = ChangedFile(path: path, lines: [.same("x"), .removed(before), .added(now)])
+    let change = try #require(DependencyVersions.changes(in: file).first)
+    #expect(change.name == "pillow" && change.before?.hasSuffix("9.0") == true && change.now?.hasSuffix("9.1") == true)
+  }
+
+  @Test(
+    "A version that stands below its name is that name's",
+    arguments: [
+      ("Cargo.lock", [#"name = "pillow""#], #"version = "9.0""#, #"version = "9.1""#),
+      (
+        "package-lock.json", [#"    "node_modules/pillow": {"#], #"      "version": "9.0","#,
+        #"      "version": "9.1","#
+      ),
+      (
+        "Package.resolved", [#"    "identity" : "pillow","#, "    x"], #"      "version" : "9.0""#,
+        #"      "version" : "9.1""#
+      ),
+    ])
+  func blocks(path: String, above: [String], before: String, now: String) {
+    let file = ChangedFile(path: path, lines: above.map { .same($0) } + [.removed(before), .added(now)])
+    #expect(DependencyVersions.changes(in: file) == [DependencyChange(name: "pillow", before: "9.0", now: "9.1")])
+  }
+}
