@@ -1,0 +1,170 @@
+package import GateCore
+import LinuxSystem
+
+/// The code of a checkout beside that of one of its commits.
+///
+/// No hook, filter, diff driver or text conversion is run. What git does not answer in time is unknown.
+package struct GitComparison {
+  /// The top of the checkout, as an absolute path.
+  private let top: String
+  /// The same, and as it is called by who follows other links to it.
+  package let tops: [String]
+  package let base: String
+  /// Whether changes that are not committed count.
+  private let isDirty: Bool
+  private let variables: [String]
+  /// All files that differ.
+  package let files: [File]
+
+  /// A file that differs; paths are relative to the top.
+  package struct File: Sendable, Equatable {
+    package var path: String
+    /// The path before a change of the name.
+    package var oldPath: String?
+    /// The commits before and after of a submodule.
+    package var submodule: DependencyChange?
+    package var isDeleted = false
+  }
+
+  /// nil if git does not know the commit, as in a shallow clone, or does not answer.
+  package init?(with commit: String, in root: String, isDirty: Bool) {
+    guard GitQuery.isCommit(commit), let top = GitQuery.line(of: ["rev-parse", "--show-toplevel"], in: root),
+      let base = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{commit}"], in: root)
+    else { return nil }
+    (self.top, self.base, self.isDirty) = (top, base, isDirty)
+    let prefix = GitQuery.line(of: ["rev-parse", "--show-prefix"], in: root) ?? ""
+    let other = "\(root)/".hasSuffix("/\(prefix)") ? "\(root)/".dropLast(prefix.count + 1) : root[...]
+    tops = [top, String(other)]
+    variables = isDirty ? GitQuery.withoutFilters(in: root) : []
+    let ends = [base] + (isDirty ? [] : ["HEAD"]) + ["--"]
+    // The search for other names takes long in a large change.
+    let lists = [Self.diff, Self.diff + ["--no-renames"]].lazy.compactMap { [variables] words in
+      let words = words + ["--raw", "-z", "--no-abbrev"] + ends
+      return GitQuery.bytes(of: words, in: top, atMost: 16 << 20, variables: variables)
+    }
+    guard let list = lists.first else { return nil }
+    files = Self.files(inRaw: list)
+  }
+
+  /// Programs are not run, and nothing depends on the configuration.
+  private static let diff = [
+    "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short", "--find-renames",
+  ]
+
+  /// The format of `git diff --raw -z`: `:MODE MODE ID ID STATUS`, and a path, or two for another name.
+  private static func files(inRaw list: [UInt8]) -> [File] {
+    var fields = list.split(separator: 0).makeIterator()
+    var files: [File] = []
+    while let field = fields.next(), let first = fields.next() {
+      let facts = String(decoding: field, as: UTF8.self).split(separator: " ")
+      guard facts.count == 5, let status = facts[4].first else { return files }
+      let second = status == "R" || status == "C" ? fields.next() : nil
+      let paths = [first, second].compactMap(\.self).map { String(systemBytes: Array($0)) }
+      var file = File(path: paths[paths.count - 1], oldPath: paths.count > 1 ? paths[0] : nil)
+      file.isDeleted = status == "D"
+      if facts[0] == ":\(submoduleMode)" || facts[1] == submoduleMode {
+        file.submodule = DependencyChange(name: file.path, before: short(facts[2]), now: short(facts[3]))
+      }
+      files.append(file)
+    }
+    return files
+  }
+
+  /// `S_IFGITLINK` (git's cache.h).
+  private static let submoduleMode = "160000"
+
+  /// nil for the ID of nothing.
+  private static func short(_ id: Substring) -> String? {
+    id.allSatisfy { $0 == "0" } ? nil : String(id.prefix(9))
+  }
+
+  // MARK: Files
+
+  /// A path in the checkout, relative to its top; nil for another one.
+  package func relative(_ path: String) -> String? {
+    tops.first { path.hasPrefix("\($0)/") }.map { String(path.dropFirst($0.count + 1)) }
+  }
+
+  /// The tracked files with these names, in any folder, and the untracked ones if uncommitted changes count.
+  package func tracked(named names: Set<String>) -> [String] {
+    guard !names.isEmpty else { return [] }
+    let untracked = isDirty ? ["--others", "--exclude-standard"] : []
+    return paths(named: names, of: ["--cached"] + untracked)
+  }
+
+  /// The files with these names that are neither tracked nor ignored; none if such changes do not count.
+  package func untracked(named names: Set<String>) -> [String] {
+    isDirty && !names.isEmpty ? paths(named: names, of: ["--others", "--exclude-standard"]) : []
+  }
+
+  private func paths(named names: Set<String>, of options: [String]) -> [String] {
+    let patterns = names.sorted().map { name in
+      ":(top,glob)**/" + name.map { "*?[\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+    let list = GitQuery.bytes(of: ["ls-files", "-z"] + options + ["--"] + patterns, in: top, atMost: 16 << 20)
+    return (list ?? []).split(separator: 0).map { String(systemBytes: Array($0)) }
+  }
+
+  // MARK: Texts
+
+  /// Larger files are not read, in bytes.
+  private static let largest = 2 << 20
+
+  /// The texts of a file; nil for one that is not text, or too large.
+  package func text(of file: File) -> ChangedFile? {
+    text(of: [file.path, file.oldPath].compactMap(\.self), as: file.path, since: base)
+  }
+
+  /// The text of a file that is not tracked, all of it new; nil for one that is not text, or too large.
+  package func text(ofUntracked path: String) -> ChangedFile? {
+    let place = "\(top)/\(path)"
+    guard case .regular? = try? Descriptor.kind(of: place, followingLinks: false),
+      let bytes = try? SafeFile.read(place, atMost: Self.largest), !bytes.contains(0)
+    else { return nil }
+    return ChangedFile(path: path, lines: PatchText.lines(of: bytes).map { .added($0) })
+  }
+
+  private func text(of paths: [String], as path: String, since commit: String) -> ChangedFile? {
+    let words = Self.diff + ["--unified=\(Self.largest)", commit] + (isDirty ? [] : ["HEAD"]) + ["--"]
+    let list = words + paths.map { ":(top,literal)\($0)" }
+    let patch = GitQuery.bytes(of: list, in: top, atMost: 2 * Self.largest, variables: variables)
+    return patch.flatMap(PatchText.lines(ofPatch:)).map { ChangedFile(path: path, lines: $0) }
+  }
+
+  // MARK: Commits
+
+  /// More commits are not listed.
+  private static let mostCommits = 5
+
+  /// Who changed these lines: the commits, the latest first, and whether there are changes that are not committed.
+  package func authors(of part: ChangedFile.Part, in file: ChangedFile) -> (commits: [CommitInfo], isUncommitted: Bool)
+  {
+    let local = isDirty ? text(of: [file.path], as: file.path, since: "HEAD") : nil
+    let isLocal = local?.parts.contains { $0.now.overlaps(part.now) || $0.now == part.now } ?? false
+    guard !isLocal else { return ([], true) }
+    // Lines that were only removed are between two others.
+    let first = part.now.isEmpty ? max(1, part.now.lowerBound - 1) : part.now.lowerBound
+    let last = max(first, part.now.isEmpty ? part.now.lowerBound : part.now.upperBound - 1)
+    let lines = [first, last].map { local?.lineBefore($0) ?? $0 }
+    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", "\(base)..HEAD", "--"])
+    // At the end of a file no line follows those that were removed.
+    let removed = found == nil ? file.removed(part).first { !$0.allSatisfy(\.isWhitespace) } : nil
+    return (found ?? removed.flatMap { commits(["-S\($0)", "\(base)..HEAD", "--", file.path]) } ?? [], false)
+  }
+
+  /// The commits that `git log` lists; nil if it does not in time, or if it refuses the lines.
+  private func commits(_ selection: [String]) -> [CommitInfo]? {
+    let words = [
+      "--literal-pathspecs", "log", "-z", "--no-patch", "--no-ext-diff", "--no-textconv", "--no-show-signature",
+      "--no-color", "--max-count=\(Self.mostCommits)", "--format=%H%n\(GitQuery.infoFormat)",
+    ]
+    guard let list = GitQuery.bytes(of: words + selection, in: top, atMost: 1 << 16) else { return nil }
+    let commits = list.split(separator: 0).compactMap { entry -> CommitInfo? in
+      let text = String(decoding: entry, as: UTF8.self).drop(while: \.isNewline)
+      let end = text.firstIndex(where: \.isNewline) ?? text.endIndex
+      return GitQuery.info(of: String(text[..<end]), text[end...].dropFirst())
+    }
+    let own = commits.filter { $0.parents.count < 2 }
+    return (own.isEmpty ? commits : own).map { CommitInfo(commit: $0.commit, subject: $0.subject, author: $0.author) }
+  }
+}
