@@ -10,6 +10,8 @@ package struct Explanation: Sendable, Equatable {
   /// Why there is no profile, or not of all repetitions.
   package var obstacle: ExplanationObstacle?
   package var limits = ProfilerLimits()
+  /// How the code differs from that of the other build's commit; nil if that is unknown.
+  package var changes: CodeChanges?
 
   package init(scenario: ScenarioName, comparison: ProfileComparison? = nil, obstacle: ExplanationObstacle? = nil) {
     (self.scenario, self.comparison, self.obstacle) = (scenario, comparison, obstacle)
@@ -52,6 +54,8 @@ package struct RiseExplanation: Sendable, Hashable, Codable {
   /// The first run on the branch, since the baseline was approved, that named the same function; nil if this run is the
   /// first.
   package var firstNamed: Run?
+  /// How the code differs from that of the build before; nil if that is unknown, or if no call stack is.
+  package var changes: CodeChanges?
 
   package init(_ rise: ExplainedRise, finding: CulpritFinding, firstNamed: Run? = nil) {
     (self.rise, self.finding, self.firstNamed) = (rise, finding, firstNamed)

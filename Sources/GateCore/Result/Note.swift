@@ -74,6 +74,8 @@ package enum RunNote: Sendable, Hashable, Codable {
   case editsOwnGate(baselines: [String], files: [String])
   /// It is unknown whether it does, as in a checkout without the commit in which the change left its target.
   case unknownEdits
+  /// The checkout does not have the commit of a baseline, so that the code cannot be compared with it.
+  case unknownChanges(commit: String)
 }
 
 /// The rise of a metric's median.

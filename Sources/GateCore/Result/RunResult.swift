@@ -107,8 +107,20 @@ package struct RunSummary: Sendable, Equatable {
   }
 }
 
+extension ScenarioSummary {
+  /// Without changed lines of code: the history need not keep what the repository has.
+  fileprivate var withoutCode: ScenarioSummary {
+    var summary = self
+    for index in summary.explanation?.changes?.functions.indices ?? 0..<0 {
+      summary.explanation?.changes?.functions[index].removed = []
+      summary.explanation?.changes?.functions[index].added = []
+    }
+    return summary
+  }
+}
+
 extension RunResult {
   package var summary: RunSummary {
-    RunSummary(run: run, environment: environment, scenarios: scenarios.map(\.summary))
+    RunSummary(run: run, environment: environment, scenarios: scenarios.map(\.summary.withoutCode))
   }
 }

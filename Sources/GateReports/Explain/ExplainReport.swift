@@ -9,7 +9,7 @@ package enum ExplainReport {
       page.gap()
       if let obstacle = explanation.obstacle { write(obstacle, of: explanation.scenario, to: &page) }
       guard let comparison = explanation.comparison else { continue }
-      ExplainBlock(scenario: explanation.scenario, comparison: comparison, limits: explanation.limits).write(to: &page)
+      ExplainBlock(explanation, comparison).write(to: &page)
     }
     if let path {
       page.gap()
@@ -32,6 +32,24 @@ struct ExplainBlock {
   let scenario: ScenarioName
   let comparison: ProfileComparison
   var limits = ProfilerLimits()
+  private var changes: CodeChanges?
+
+  init(scenario: ScenarioName, comparison: ProfileComparison) {
+    (self.scenario, self.comparison) = (scenario, comparison)
+  }
+
+  init(_ explanation: Explanation, _ comparison: ProfileComparison) {
+    self.init(scenario: explanation.scenario, comparison: comparison)
+    (limits, changes) = (explanation.limits, explanation.changes)
+  }
+
+  /// What changed in the code; nil if that is unknown.
+  var changesText: String? {
+    guard let changes, let finding = comparison.finding else { return nil }
+    var explanation = RiseExplanation(comparison.explained, finding: finding)
+    explanation.changes = changes
+    return explanation.changesText
+  }
 
   /// What explains the rise; of one build, how much its process held.
   var headline: String {
@@ -74,6 +92,7 @@ struct ExplainBlock {
 
   func write(to page: inout TerminalPage) {
     page.paragraph(headline, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: tone)
+    if let changesText { page.paragraph(changesText, indent: 2, label: "by change: ") }
     page.gap()
     MemoryPartTable(comparison: comparison).table(page.style).write(to: &page, indent: 2)
     page.gap()

@@ -2,7 +2,8 @@ import Digests
 import FoundationEssentials
 package import GateCore
 
-/// A run as GitLab's code quality report, which a merge request shows at the lines of the project file.
+/// A run as GitLab's code quality report, which a merge request shows at the lines that it names: the changed line on the
+/// call stack if there is one, else the scenario's line in the project file.
 ///
 /// Each metric that got worse is one issue, and so is each scenario that could not be judged.
 package enum CodeQualityReport {
@@ -68,7 +69,7 @@ package enum CodeQualityReport {
       description = "\(TerminalText.safe(scenario.name.text)): \(finding.message)"
       check = "memory-\(finding.verdict.rawValue)"
       severity = finding.severity
-      let place = context.places[scenario.name]
+      let place = scenario.changedPlace ?? context.places[scenario.name]
       location = Location(
         path: place?.file ?? context.projectFile ?? "highwater.yml", lines: ["begin": max(1, place?.line ?? 1)])
       // The same in the next run, whatever the values and the line are then.

@@ -7,8 +7,9 @@ package enum GitHubCommands {
   /// GitHub shows no more annotations of one kind for a step.
   private static let mostAnnotations = 10
 
-  /// An annotation for each scenario that fails the run, the worst first, at its line in the project file, and for what
-  /// a change edits of its own gate.
+  /// An annotation for each scenario that fails the run, the worst first, and for what a change edits of its own gate.
+  ///
+  /// It stands at the changed line on the call stack if there is one, else at the scenario's line in the project file.
   package static func annotations(for result: RunResult, context: SummaryContext) -> String {
     let order = Verdict.precedence.filter { $0.exitCode != .pass }
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
@@ -25,7 +26,7 @@ package enum GitHubCommands {
   package static let endGroup = command("endgroup", [], "")
 
   private static func annotation(_ name: String, _ scenario: ScenarioResult, context: SummaryContext) -> String {
-    let place = context.places[scenario.name]
+    let place = scenario.changedPlace ?? context.places[scenario.name]
     let location = place.map { [("file", $0.file), ("line", "\(max(1, $0.line))")] } ?? []
     let warnings = scenario.metrics.filter(\.isWarning).map { scenario.message(on: $0) }
     let message = name == "error" ? scenario.message(in: context) : warnings.joined(separator: "; ")

@@ -177,9 +177,13 @@ private struct MarkdownParts {
     let reasons =
       block.reasons
       + [
-        block.explanationText.map { "by function: \($0)" }, block.compositionText.map { "by kind: \($0)" },
+        block.explanationText.map { "by function: \($0)" }, block.changesText.map { "by change: \($0)" },
+        block.compositionText.map { "by kind: \($0)" },
       ].compactMap(\.self)
     var parts = [list(reasons)]
+    if let function = scenario.explanation?.changes?.functions.first, !function.diff.isEmpty {
+      parts.append(MarkdownText.block(function.diff.map { cut($0, to: Self.mostOfLine) }, of: "diff"))
+    }
     if scenario.verdict == .regression, let curves = MarkdownCurves(scenario) {
       parts.append(MarkdownText.block(curves.lines, of: "text"))
     }

@@ -113,8 +113,9 @@ extension ChatMessage {
       spans += reason.map { [code($0, to: 160)] } ?? [code(metric.metric.text), .plain(" " + values(of: metric))]
     }
     if let explanation = scenario.explanation, explanation.finding.culprit != nil {
-      spans += [.plain("; "), code(ResultText.explanation(explanation), to: 200)]
+      spans += [.plain("; "), code(TerminalText.withPlainSpaces(explanation.text), to: 200)]
     }
+    if let changes = scenario.explanation?.changesText { spans += [.plain("; "), code(changes, to: 200)] }
     return spans
   }
 

@@ -101,7 +101,7 @@ struct ExplainPart {
       "parts": HTMLTable(table: MemoryPartTable(comparison: comparison).table(Self.style)).text,
       "isCompared": comparison.before != nil,
       "functionsTitle": comparison.before == nil ? "Functions that hold most" : "Functions that changed most",
-      "facts": block.facts,
+      "facts": [block.changesText.map { "by change: \($0)" }].compactMap(\.self) + block.facts,
     ]
     let functions = FunctionTable(comparison: comparison).table(Self.style)
     if !functions.rows.isEmpty { values["functions"] = HTMLTable(table: functions).text }
@@ -122,7 +122,7 @@ package enum ExplainPage {
   package static func text(_ explanations: [Explanation]) -> String {
     let blocks = explanations.compactMap { explanation in
       explanation.comparison.map {
-        ExplainBlock(scenario: explanation.scenario, comparison: $0, limits: explanation.limits)
+        ExplainBlock(explanation, $0)
       }
     }
     let names = blocks.map { TerminalText.safe($0.scenario.text) }

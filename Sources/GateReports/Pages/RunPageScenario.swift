@@ -97,7 +97,7 @@ struct RunPageScenario {
       scenario: scenario, context: context, notes: NoteList([scenario], detail: .verbose))
     // Only the check that profiled it has more than the sentence.
     let explanation = context.explanations[scenario.name] == nil ? block.explanationText : nil
-    return block.reasons + [explanation].compactMap(\.self)
+    return block.reasons + [explanation, block.changesText].compactMap(\.self)
   }
 
   private var output: String? {

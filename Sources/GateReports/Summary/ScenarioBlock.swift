@@ -16,6 +16,7 @@ struct ScenarioBlock {
     page.list(sentences)
     if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
     if let explanationText { page.paragraph(explanationText, indent: 2, label: "by function: ") }
+    if let changesText { page.paragraph(changesText, indent: 2, label: "by change: ") }
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
     if isVerbose { writeRepetitions(to: &page) }
     for note in notes.own(of: scenario) { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
@@ -120,6 +121,9 @@ struct ScenarioBlock {
 
   /// Which function explains the rise, if it was profiled.
   var explanationText: String? { scenario.explanation?.text }
+
+  /// What changed in the code on the call stack, or elsewhere.
+  var changesText: String? { scenario.explanation?.changesText }
 
   private func writeRepetitions(to page: inout TerminalPage) {
     RepetitionTable(scenario: scenario).table.write(to: &page, indent: 2)

@@ -93,11 +93,19 @@ extension RunNote {
     case .unknownEdits:
       return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left "
         + "its target branch; fetch more history"
+    case .unknownChanges(let commit):
+      return "the changes since the approved commit \(CommitText.short(TerminalText.safe(commit))) are unknown: the "
+        + "checkout does not have it; fetch more history"
     }
   }
 
   /// Whether it can be omitted from a short report.
-  var isRoutine: Bool { self == .unknownEdits }
+  var isRoutine: Bool {
+    switch self {
+    case .editsOwnGate: false
+    case .unknownEdits, .unknownChanges: true
+    }
+  }
 
   private static func list(_ names: [String]) -> String {
     let more = names.count - mostNames + 1

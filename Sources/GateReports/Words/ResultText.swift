@@ -13,7 +13,8 @@ package enum ResultText {
   package static func runNote(_ note: RunNote) -> String { TerminalText.withPlainSpaces(note.text) }
   package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
   package static func explanation(_ explanation: RiseExplanation) -> String {
-    TerminalText.withPlainSpaces(explanation.text)
+    let texts = [explanation.text, explanation.changesText].compactMap(\.self)
+    return TerminalText.withPlainSpaces(texts.joined(separator: "; "))
   }
   package static func outcome(of run: LimitedRun) -> String { TerminalText.withPlainSpaces(run.outcomeText) }
   package static func failure(_ failure: Failure) -> String { failure.displayText }

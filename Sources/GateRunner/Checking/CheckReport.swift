@@ -31,6 +31,8 @@ struct CheckReport {
     var history = isComparison || result.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
     history?.addFirstNaming(to: &result)
+    var changes = CodeChangeSearch(of: project, isDirty: result.run.isDirty, in: invocation)
+    changes.addChanges(to: &result, comparedWith: comparisonCommit)
     // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)

@@ -47,6 +47,11 @@ package struct Explain {
       if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
     }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
+    if let commit = build?.commit {
+      let isDirty = GitQuery.hasUncommittedChanges(in: project.root) ?? false
+      var changes = CodeChangeSearch(of: project, isDirty: isDirty, in: invocation)
+      changes.addChanges(to: &explanations, since: commit)
+    }
     return try report(explanations, page: artifacts.explanationPage, invocation)
   }
 

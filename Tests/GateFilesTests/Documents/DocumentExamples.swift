@@ -51,6 +51,7 @@ enum DocumentExamples {
     scenario.explanation = RiseExplanation(
       .steady, finding: .other(part: .heapOverhead, rise: .mebibytes(2)),
       firstNamed: .init(id: "0198a000-0000-7000-8000-000000000001", commit: "57dc3d9"))
+    scenario.explanation?.changes = changes
     scenario.ungated = [
       MetricResult(
         rule: GateRule(metric: .treePeak, tolerance: nil, severity: .off), unit: "bytes",
@@ -58,6 +59,21 @@ enum DocumentExamples {
     ]
     return scenario
   }
+
+  private static let changes = CodeChanges(
+    base: "57dc3d9c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b", origin: .approved,
+    functions: [
+      ChangedFunction(
+        function: FunctionName(module: "server", name: "remember"), file: "src/cache.c", line: 120,
+        removed: ["  free(old);"],
+        commits: [
+          CommitInfo(commit: "4f2c9e1ab0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8", subject: "Keep headers", author: "Ada")
+        ])
+    ],
+    elsewhere: [
+      ChangedPlace(
+        file: "requirements.txt", dependencies: [DependencyChange(name: "pillow", before: "9.0", now: nil)])
+    ], otherFiles: 3)
 
   private static let curve = MemoryCurve(
     main: MemorySeries([

@@ -1,0 +1,97 @@
+import GateCore
+
+extension RiseExplanation {
+  /// One sentence on what changed in the code; nil if that is unknown.
+  var changesText: String? {
+    guard let changes else { return nil }
+    guard changes.functions.isEmpty, let change = finding.culprit?.change else { return changes.text }
+    let hidesInlined = change.file == nil && !change.function.isScript
+    return changes.text
+      + (hidesInlined ? "; functions that the compiler inlined are seen only with debug information (`-g`)" : "")
+  }
+}
+
+extension CodeChanges {
+  /// As in `remember() at cache.c:120 was changed in this branch: 4f2c9e1ab Keep headers (Ada)`.
+  fileprivate var text: String {
+    guard let first = functions.first else {
+      return "nothing on the call stack was changed \(sinceText)\(elsewhereText)"
+    }
+    let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
+    let others = functions.dropFirst().map { function in
+      "\(function.placeText)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
+    }
+    return "\(first.placeText) \(changed)" + (others.isEmpty ? "" : "; also " + others.joined(separator: "; "))
+  }
+
+  /// As in `in this branch`.
+  var sinceText: String {
+    let commit = CommitText.short(TerminalText.safe(base))
+    return switch origin {
+    case .branch: "in this branch"
+    case .approved: "since the approved commit \(commit)"
+    case .reference: "since \(commit)"
+    }
+  }
+
+  private var elsewhereText: String {
+    guard !elsewhere.isEmpty else { return ", and neither was any other file" }
+    let more = otherFiles > 0 ? " and \(Format.count(otherFiles, "other file"))" : ""
+    return "; changed elsewhere: \(elsewhere.map(\.text).joined(separator: ", "))\(more)"
+  }
+}
+
+extension ChangedFunction {
+  /// As in `remember() at cache.c:120`.
+  var placeText: String { "\(function.displayText) at \(TerminalText.safe(file)):\(line)" }
+
+  private static let mostCommits = 2
+
+  /// As in `: 4f2c9e1ab Keep headers (Ada)`; empty if they are unknown.
+  fileprivate var commitsText: String {
+    let more = commits.count > Self.mostCommits ? " and \(commits.count - Self.mostCommits) more" : ""
+    let texts = commits.prefix(Self.mostCommits).map(\.lineText)
+    return texts.isEmpty ? "" : ": \(texts.joined(separator: ", "))\(more)"
+  }
+
+  /// The changed lines with their marks, without the blanks that all begin with.
+  var diff: [String] {
+    let lines = removed.map { ("-", $0) } + added.map { ("+", $0) }
+    let shown = lines.map(\.1).filter { !$0.allSatisfy(\.isWhitespace) }
+    let margin = shown.map { $0.prefix(while: \.isWhitespace).count }.min()
+    return lines.map { mark, line in "\(mark) \(TerminalText.safe(String(line.dropFirst(margin ?? 0))))" }
+  }
+}
+
+extension ChangedPlace {
+  private static let mostDependencies = 3
+
+  /// As in `app.py:3` or `requirements.txt (pillow 9.0 → 9.1)`.
+  fileprivate var text: String {
+    let place = TerminalText.safe(file) + (line.map { ":\($0)" } ?? "")
+    let texts = dependencies.prefix(Self.mostDependencies).map { $0.text(in: file) }
+    let more = dependencies.count > texts.count ? " and \(dependencies.count - texts.count) more" : ""
+    return texts.isEmpty ? place : "\(place) (\(texts.joined(separator: ", "))\(more))"
+  }
+}
+
+extension DependencyChange {
+  /// As in `pillow 9.0 → 9.1`, without the name of the file itself.
+  fileprivate func text(in file: String) -> String {
+    let versions = [before, now].map { $0.map { TerminalText.safe($0) } ?? "none" }.joined(separator: " → ")
+    return name == file ? versions : "\(TerminalText.safe(name)) \(versions)"
+  }
+}
+
+extension CommitInfo {
+  /// In columns.
+  private static let (longestSubject, longestAuthor) = (80, 40)
+
+  /// As in `4f2c9e1ab Keep headers (Ada)`; others wrote the subject and the name.
+  var lineText: String {
+    func cut(_ text: String, _ limit: Int) -> String { TerminalText.cut(TerminalText.safe(text), to: limit, mark: "…") }
+    let subject = subject.map { " \(cut($0, Self.longestSubject))" } ?? ""
+    let author = author.map { " (\(cut($0, Self.longestAuthor)))" } ?? ""
+    return CommitText.short(TerminalText.safe(commit)) + subject + author
+  }
+}
