@@ -189,7 +189,7 @@ extension ReportFile {
   fileprivate var option: String {
     switch format {
     case .json, .html, .junit, .markdown: "--\(format.rawValue)"
-    case .tap, .codequality, .openmetrics: "--report \(format.rawValue)"
+    case .tap, .codequality, .openmetrics, .agent: "--report \(format.rawValue)"
     }
   }
 }

@@ -8,4 +8,6 @@ package enum ReportFormat: String, Sendable, CaseIterable {
   /// GitLab's code quality report.
   case codequality
   case openmetrics
+  /// A short text for a coding agent.
+  case agent
 }

@@ -39,6 +39,7 @@ package struct ReportFile: Sendable, Equatable {
     case .tap: Array(TAPReport.text(result, context: context).utf8)
     case .codequality: Array(CodeQualityReport.text(result, context: context).utf8)
     case .openmetrics: Array(OpenMetricsReport.text(result.summary).utf8)
+    case .agent: Array(AgentReport.text(result, context: context).utf8)
     }
   }
 }
@@ -48,7 +49,7 @@ extension ReportFormat {
   fileprivate var hasOwnEscapes: Bool {
     switch self {
     case .json, .html, .codequality: true
-    case .junit, .markdown, .tap, .openmetrics: false
+    case .junit, .markdown, .tap, .openmetrics, .agent: false
     }
   }
 }
