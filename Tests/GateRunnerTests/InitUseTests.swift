@@ -94,4 +94,29 @@ struct InitUseTests {
     #expect(try project.read(".github/workflows/memory.yml") == "mine\n")
     #expect(try project.read("highwater.yml") == before)
   }
+
+  @Test("A link that leads out of the repository is refused before anything is written")
+  func linkOutside() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.shell("git init -q . && mkdir ../outside .github && ln -s ../../outside .github/workflows")
+    let outcome = try run(project) { _, _ in .holding(8) }
+    #expect(outcome.code == .usage, "\(outcome.text)")
+    #expect(
+      outcome.errors.contains(".github/workflows/memory.yml: error: leads out of the repository"), "\(outcome.text)")
+    #expect(try project.shell("ls ../outside") == "" && !project.exists("first.yml"))
+  }
+
+  @Test("A repository gets attributes for its baselines, unless it has some")
+  func attributes() throws {
+    for exists in [false, true] {
+      let project = try UseCaseProject(holding: 8)
+      try project.shell("git init -q .")
+      if exists { try project.write("* text\n", to: ".gitattributes") }
+      let outcome = try run(project) { _, _ in .holding(8) }
+      #expect(outcome.output.contains("wrote .gitattributes") == !exists && outcome.text.contains("no CI system"))
+      try project.write("{}", to: "baselines/load/profiles/ci.json")
+      let value = try project.shell("git check-attr linguist-generated baselines/load/profiles/ci.json")
+      #expect(value.hasSuffix(exists ? ": unspecified" : ": set"))
+    }
+  }
 }

@@ -70,7 +70,7 @@ struct IncludeGlob {
   }
 
   /// The files that match, as in glob(7); characters of the root's own path are literal.
-  private static func matches(of pattern: String, root: String) -> [String] {
+  static func matches(of pattern: String, root: String) -> [String] {
     let special: Set<Character> = ["*", "?", "[", "]", "\\"]
     let escaped = root.map { special.contains($0) ? "\\\($0)" : String($0) }.joined()
     var found = glob_t()

@@ -57,6 +57,14 @@ enum PathText {
     return String(systemText: resolved)
   }
 
+  /// Whether a path, of which the last parts may not exist, leads out of a folder by a symbolic link or by itself.
+  static func leadsOut(_ path: String, of folder: String) -> Bool {
+    guard let folder = resolved(folder) else { return true }
+    var existing = path
+    while resolved(existing) == nil, let parent = parent(of: existing) { existing = parent }
+    return !isInside(resolved(existing) ?? "/", folder: folder)
+  }
+
   /// The working directory; `/` if it has been removed.
   static var workingDirectory: String {
     resolved(".") ?? "/"

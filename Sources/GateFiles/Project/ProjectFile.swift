@@ -108,13 +108,7 @@ package enum ProjectFile {
 
 extension Project {
   /// Whether the folder of baselines leads out of the repository, by its path or by a symbolic link.
-  package var hasBaselinesOutside: Bool {
-    guard let root = PathText.resolved(root) else { return true }
-    var existing = baselines
-    while PathText.resolved(existing) == nil, let parent = PathText.parent(of: existing) { existing = parent }
-    guard let resolved = PathText.resolved(existing) else { return true }
-    return !PathText.isInside(resolved, folder: root)
-  }
+  package var hasBaselinesOutside: Bool { PathText.leadsOut(baselines, of: root) }
 
   /// The path relative to ``root`` of a file that messages name: with an absolute path, or relative to the working
   /// directory.

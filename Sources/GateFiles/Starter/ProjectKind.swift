@@ -44,6 +44,12 @@ struct ProjectKind: Sendable {
     return names.map { StartCandidate(program: "target/release/\($0)", build: "cargo build --release") }
   }
 
+  /// A word for a POSIX shell, of the name of a file that anybody may have committed.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.wholeMatch(of: #/[A-Za-z0-9_@%+=:,.\/-]+/#) != nil
+    return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+  }
+
   /// The module's own program, or those in `cmd`.
   @Sendable private static func go(_ repository: Repository) -> [StartCandidate] {
     let line = repository.text("go.mod").split(separator: "\n").first { $0.hasPrefix("module ") }
@@ -54,7 +60,7 @@ struct ProjectKind: Sendable {
     }
     let own = isProgram ? module.map { [(name: $0, folder: ".")] } ?? [] : []
     return (own + repository.names(in: "cmd").map { (name: $0, folder: "./cmd/\($0)") }).map { name, folder in
-      StartCandidate(program: "bin/\(name)", build: "go build -o bin/\(name) \(folder)")
+      StartCandidate(program: "bin/\(name)", build: "go build -o \(quoted("bin/\(name)")) \(quoted(folder))")
     }
   }
 

@@ -33,6 +33,14 @@ package struct Repository {
     PathText.relative("\(root)/\(path)", to: folder)
   }
 
+  /// Whether a path of ``root`` leads out of it by a symbolic link.
+  package func leadsOut(_ path: String) -> Bool { PathText.leadsOut("\(root)/\(path)", of: root) }
+
+  /// The path of git's attributes, if there are none yet.
+  package var missingAttributes: String? {
+    PathText.exists("\(root)/.git") && !PathText.exists("\(root)/.gitattributes") ? ".gitattributes" : nil
+  }
+
   /// The CI systems whose files are in the repository.
   package var ciSystems: [Starter.CI] {
     let marks: [(Starter.CI, String)] = [

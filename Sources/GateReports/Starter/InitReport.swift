@@ -15,6 +15,13 @@ package struct InitReport {
     }
   }
 
+  /// The attributes of baselines: git never merges the lines of two, and reviews fold what is generated.
+  package static let attributes = """
+    baselines/**/*.json -merge
+    baselines/*/profiles/*.json linguist-generated -diff
+
+    """
+
   let starter: Starter
   let files: [File]
   /// Those whose files are written, or that have none.
@@ -42,7 +49,7 @@ package struct InitReport {
     }
     page.paragraph(finding, indent: 2)
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system.name): ") }
-    if jobs.isEmpty, files.count == 1 {
+    if jobs.isEmpty, files.count(where: { !$0.path.hasSuffix(".gitattributes") }) == 1 {
       page.paragraph("no CI system was found: run `highwater check` in a job of yours", indent: 2)
     }
     writeNextSteps(to: &page)

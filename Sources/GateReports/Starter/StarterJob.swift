@@ -45,7 +45,9 @@ package struct StarterJob: Sendable {
 
   /// The content of the file.
   package var text: String {
-    (system == .gitHub ? gitHub : gitLab).map { $0 + "\n" }.joined()
+    // GitHub would replace an expression in the name of a file.
+    let lines = system == .gitHub ? gitHub.map { $0.replacing("${{", with: "${{ '${{' }}") } : gitLab
+    return lines.map { $0 + "\n" }.joined()
   }
 
   private func check(_ reports: String...) -> String {

@@ -60,7 +60,15 @@ package struct Init {
     let jobs = repository.ciSystems.map { StarterJob($0, of: starter, config: config) }
     let first = InitReport.File(
       path: output ?? ProjectFile.firstName, text: StarterFile.text(starter), exists: false)
-    let files = [first] + jobs.compactMap { file(of: $0, in: repository) }
+    let attributes = repository.missingAttributes.map {
+      InitReport.File(path: repository.shown($0), text: InitReport.attributes, exists: false)
+    }
+    let files = [first] + jobs.compactMap { file(of: $0, in: repository) } + [attributes].compactMap(\.self)
+    for path in jobs.compactMap(\.path) where repository.leadsOut(path) {
+      throw RunnerError(
+        problem: "leads out of the repository by a symbolic link", place: repository.shown(path),
+        hint: "replace the link with a folder")
+    }
     guard isConfirmed || isAgreed(to: files, invocation) else { return invocation.interruptedCode ?? .pass }
     for file in files where !file.exists {
       try SafeFile.write(Array(file.text.utf8), to: invocation.absolute(file.path))

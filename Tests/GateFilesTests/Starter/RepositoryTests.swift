@@ -62,6 +62,9 @@ struct RepositoryTests {
       files: go.merging(["lib.go": "package hello", "cmd/served/main.go": "package main", "bin/served": ""]) { $1 },
       kind: .go, command: ["bin/served"], build: "go build -o bin/served ./cmd/served"),
     StarterExample(
+      files: go.merging(["lib.go": "package hello", "cmd/$(touch x)/main.go": "", "bin/$(touch x)": ""]) { $1 },
+      kind: .go, command: ["bin/$(touch x)"], build: "go build -o 'bin/$(touch x)' './cmd/$(touch x)'"),
+    StarterExample(
       files: [
         "CMakeLists.txt": """
         project(demo C)
