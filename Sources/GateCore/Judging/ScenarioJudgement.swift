@@ -2,7 +2,8 @@ extension ScenarioResult {
   /// Judges the values; equal values have equal verdicts on every machine.
   ///
   /// Replaces the results and notes of an earlier judgement and keeps those of the measurement. If
-  /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`.
+  /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`, unless another
+  /// environment has one.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
     var result = self
     result.metrics = []
@@ -36,6 +37,8 @@ extension ScenarioResult {
     case .missing: break
     case .otherEnvironment(let name, let differences):
       notes.append(.otherEnvironment(name: name, differences: differences))
+      // It was approved somewhere: on a new kind of machine the gate would be off without an end.
+      missing = .noBaseline
     case .unusable(let defect):
       notes.append(.unusableBaseline(defect: defect))
       // It is not missing: somebody has to settle it.

@@ -7,13 +7,17 @@ package enum GitHubCommands {
   /// GitHub shows no more annotations of one kind for a step.
   private static let mostAnnotations = 10
 
-  /// An annotation for each scenario that fails the run, the worst first, and for what a change edits of its own gate.
+  /// An annotation for each scenario that fails the run, the worst first, for those that are skipped, and for what a change
+  /// edits of its own gate.
   ///
   /// It stands at the changed line on the call stack if there is one, else at the scenario's line in the project file.
   package static func annotations(for result: RunResult, context: SummaryContext) -> String {
     let order = Verdict.precedence.filter { $0.exitCode != .pass }
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
-    let warned = result.scenarios.filter { $0.verdict.exitCode == .pass && $0.metrics.contains(where: \.isWarning) }
+    let warned = result.scenarios.filter { scenario in
+      scenario.verdict == .skipped
+        || scenario.verdict.exitCode == .pass && scenario.metrics.contains(where: \.isWarning)
+    }
     let notices = result.run.notes.filter { !$0.isRoutine }.map { command("notice", [], $0.text) }
     let findings = [("error", failing), ("warning", warned)].flatMap { name, scenarios in
       scenarios.prefix(mostAnnotations).map { annotation(name, $0, context: context) }
@@ -29,7 +33,8 @@ package enum GitHubCommands {
     let place = scenario.changedPlace ?? context.places[scenario.name]
     let location = place.map { [("file", $0.file), ("line", "\(max(1, $0.line))")] } ?? []
     let warnings = scenario.metrics.filter(\.isWarning).map { scenario.message(on: $0) }
-    let message = name == "error" ? scenario.message(in: context) : warnings.joined(separator: "; ")
+    let isWhole = name == "error" || scenario.verdict == .skipped
+    let message = isWhole ? scenario.message(in: context) : warnings.joined(separator: "; ")
     let title = "\(TerminalText.safe(scenario.name.text)): \(name == "error" ? scenario.verdict.rawValue : name)"
     return command(name, location + [("title", title)], message)
   }
