@@ -183,6 +183,8 @@ extension ProcessTree {
       guard let events else {
         state.isOver = true
         state.hasReaped = true
+        // It is alive if its records cannot be read.
+        LinuxCalls.killChild(handle.pid)
         LinuxCalls.reap(handle.pid)
         return true
       }

@@ -94,7 +94,7 @@ extension LinuxCalls {
 // MARK: - Communicating with a supervisor
 
 extension LinuxCalls {
-  /// Reads pending records, at most `limit`; nil at end of file.
+  /// Reads pending records, at most `limit`; nil at end of file, and if they cannot be read.
   ///
   /// The default, at 88 bytes each, fits on the stack: temporary allocations above 1 KiB use the heap.
   static func events(from report: Int32, atMost limit: Int = 11) -> [SupervisorEvent]? {
@@ -102,8 +102,8 @@ extension LinuxCalls {
       let size = records.count * MemoryLayout<hw_record>.stride
       var count: Int
       repeat { count = read(report, records.baseAddress, size) } while count < 0 && errno == EINTR
-      guard count != 0 else { return nil }
-      return records.prefix(max(0, count) / MemoryLayout<hw_record>.stride).compactMap(SupervisorEvent.init)
+      guard count > 0 else { return count < 0 && errno == EAGAIN ? [] : nil }
+      return records.prefix(count / MemoryLayout<hw_record>.stride).compactMap(SupervisorEvent.init)
     }
   }
 
