@@ -33,7 +33,7 @@ def syscalls(template, quick):
         for number, (name, count) in enumerate(sorted(traced_calls(template, follow).items())):
             places = [str(max(1, count // 2)), str(count), f"{max(1, count * 2 // 3)}+"]
             for place in [places[number % 3]] if quick else places:
-                if quick and (number + follow) % 4:
+                if quick and (number + 4 * follow) % 8:
                     continue
                 error = ERRORS[(number + len(place)) % len(ERRORS)]
                 yield Attempt(
