@@ -102,6 +102,7 @@ class Attempt:
         begin = time.monotonic()
         with open(folder.parent / "output", "w+b") as output:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
+            self.pids = {process.pid, *self.traced(process)}
             if self.during:
                 self.during(process, folder)
             try:
@@ -127,6 +128,14 @@ class Attempt:
         if self.code not in CODES:
             return [f"crashed with code {self.code}"]
         return [] if self.code in self.allowed else [f"code {self.code}"]
+
+    def traced(self, process):
+        """The runner, if it is a child of strace."""
+        for _ in range(50 if self.wrapper[:1] == ["strace"] else 0):
+            if found := children(process.pid):
+                return found
+            time.sleep(0.01)
+        return []
 
     def files(self, folder, before, baselines):
         found = []
@@ -165,7 +174,8 @@ class Attempt:
         while True:
             left = [f"process {name} is left" for name in map(command, processes(folder)) if name]
             left += [f"{path.name} is left in TMPDIR" for path in (folder / "tmp").iterdir()] if (folder / "tmp").is_dir() else []
-            left += [f"cgroup {path} is left" for path in own_cgroups() - cgroups]
+            left += [f"cgroup {path} is left" for path in own_cgroups() - cgroups
+                     if int(os.path.basename(path).split("-")[1]) in self.pids]
             if not left or time.monotonic() > deadline:
                 break
             time.sleep(0.1)
