@@ -154,7 +154,7 @@ private struct ChangedTexts {
 
   func function(of hit: StackJoin.Hit) -> ChangedFunction {
     let file = files.first { $0.path == hit.file }
-    let authors = file.map { git.authors(of: hit.part, in: $0) } ?? ([], false)
+    let authors = file.map { git.authors(of: hit.part, in: $0) } ?? (commits: [], isUncommitted: false)
     func lines(_ lines: [String]?) -> [String] {
       (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
