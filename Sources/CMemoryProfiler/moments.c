@@ -71,7 +71,7 @@ static int64_t own_time(int64_t gap, pid_t thread) {
   if (thread == last_thread) own -= all - last_waited;
   last_thread = thread;
   last_waited = all;
-  return own > 0 ? own : 0;
+  return own < 0 ? 0 : own < LONGEST_QUIET ? own : LONGEST_QUIET;
 }
 
 // MARK: - Moments

@@ -307,6 +307,7 @@ void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, ui
   memory->has_blocks = 1;
   hw_count_sample(memory->blocks.count);
   hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, memory->pages.time);
+  if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;
   if (size >= HW_LARGE_BLOCK) return;
   memory->allocated += hw_estimated_size(size);
   hw_pages_note_block(&memory->pages, address);

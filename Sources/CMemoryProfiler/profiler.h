@@ -203,6 +203,8 @@ struct hw_memory {
   int has_blocks;
   /// An estimate of what it has allocated in blocks below `HW_LARGE_BLOCK`, in bytes.
   double allocated;
+  /// What it has allocated in larger blocks, in bytes.
+  double allocated_large;
   /// The end of the heap as last requested by brk(2).
   uint64_t heap_end;
   /// The size in bytes at the last snapshot: RSS, or of a forked process what it has touched itself.
@@ -354,8 +356,9 @@ void hw_read_command(pid_t process, char command[16]);
 
 // MARK: - Moments
 
-/// The moments at which it is kept what processes hold: their peaks, the end of the steps, and some before it.
-enum { HW_PEAK, HW_END, HW_MOMENT, HW_MOMENTS = 12 };
+/// The moments at which it is kept what processes hold: the peaks of those of one name together, and of each of them, the
+/// end of the steps, and some before it.
+enum { HW_PEAK, HW_SINGLE, HW_END, HW_MOMENT, HW_MOMENTS = 12 };
 
 /// Keeps what all processes hold now.
 void hw_take_moment(int moment);

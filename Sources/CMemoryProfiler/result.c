@@ -23,7 +23,7 @@ struct group {
   size_t count;
   int64_t anonymous;
   int has_blocks;
-  /// An estimate of what all its processes have allocated in blocks below `HW_LARGE_BLOCK`, in bytes.
+  /// An estimate of what all its processes have allocated in blocks, in bytes.
   double allocated;
 };
 
@@ -53,11 +53,13 @@ static struct group *group_of(const char *command, int moment) {
   return group;
 }
 
+static void release(struct member *member) {
+  free(member->snapshot.weights);
+  hw_code_close(member->code);
+}
+
 static void clear(struct group *group) {
-  for (size_t at = 0; at < group->count; at++) {
-    free(group->members[at].snapshot.weights);
-    hw_code_close(group->members[at].code);
-  }
+  for (size_t at = 0; at < group->count; at++) release(&group->members[at]);
   free(group->members);
   group->members = NULL;
   group->count = 0;
@@ -71,6 +73,10 @@ static void add_member(struct group *group, struct hw_memory *memory, struct hw_
   group->has_blocks |= memory->has_blocks;
 }
 
+static int is_smaller(struct member one, struct member other) {
+  return one.snapshot.anonymous < other.snapshot.anonymous;
+}
+
 static void add_copy(struct group *group, struct hw_memory *memory) {
   struct hw_snapshot copy = memory->snapshot;
   size_t size = copy.count * sizeof *copy.weights;
@@ -80,14 +86,39 @@ static void add_copy(struct group *group, struct hw_memory *memory) {
   add_member(group, memory, copy);
 }
 
+/// The most processes of one name of which each is kept; further ones only count together with them.
+#define MAX_SINGLE 8
+
+/// Keeps what one process has held at its own peak, if it is among the largest of its name.
+static void keep_single(const char *command, struct hw_memory *memory) {
+  struct group *group = group_of(command, HW_SINGLE);
+  if (group == NULL) return;
+  if (group->members == NULL) group->members = calloc(MAX_SINGLE, sizeof *group->members);
+  if (group->members == NULL) return;
+  if (group->count == MAX_SINGLE) {
+    struct member *least = &group->members[MAX_SINGLE - 1];
+    if (least->snapshot.anonymous >= memory->snapshot.anonymous) return;
+    release(least);
+    group->count--;
+  }
+  add_copy(group, memory);
+  for (size_t at = group->count - 1; at > 0 && is_smaller(group->members[at - 1], group->members[at]); at--) {
+    struct member larger = group->members[at];
+    group->members[at] = group->members[at - 1];
+    group->members[at - 1] = larger;
+  }
+}
+
 void hw_result_keep(const char *command, struct hw_memory *const *memories, size_t count) {
   struct group *group = group_of(command, HW_PEAK);
   int64_t sum = 0;
   for (size_t at = 0; at < count; at++) sum += memories[at]->snapshot.anonymous;
   // The names of generated code, before the process is gone.
   if (memories[0]->code != NULL) hw_code_read_perf_map(memories[0]->code);
+  keep_single(command, memories[0]);
   if (group == NULL) return;
-  group->allocated += memories[0]->allocated - memories[0]->fork_allocated;
+  group->allocated += memories[0]->allocated - memories[0]->fork_allocated + memories[0]->allocated_large;
+  memories[0]->allocated_large = 0;
   memories[0]->fork_allocated = memories[0]->allocated;
   if (sum <= group->anonymous) return;
   struct member *members = calloc(count, sizeof *members);
@@ -247,7 +278,8 @@ static int significant_count(const struct group *group) {
   return count;
 }
 
-static void write_group(FILE *file, const struct group *group, const char *moment) {
+/// Writes what processes hold together; `rank` is the place of one of several, or 0.
+static void write_group(FILE *file, const struct group *group, const char *moment, unsigned rank) {
   struct hw_snapshot sum = {0};
   for (size_t at = 0; at < group->count; at++) {
     const struct hw_snapshot *snapshot = &group->members[at].snapshot;
@@ -264,12 +296,35 @@ static void write_group(FILE *file, const struct group *group, const char *momen
   fputc('\t', file);
   write_text(file, group->members[0].snapshot.program);
   fprintf(
-    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group),
+    file, "\t%s\t%u\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, rank,
+    significant_count(group),
     group->has_blocks,
     (long long)hw_sampling_interval, (long long)group->allocated, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
     (long long)sum.unseen, (long long)sum.library, (long long)sum.files, (long long)sum.shared);
   write_members(file, group);
   fputs("end\n", file);
+}
+
+static int by_size(const void *one, const void *other) {
+  const struct member *left = one, *right = other;
+  return is_smaller(*left, *right) ? 1 : is_smaller(*right, *left) ? -1 : 0;
+}
+
+/// Writes each process of a name that several have had, the largest first.
+static void write_single(FILE *file, const struct group *group, const char *moment) {
+  struct group one = *group;
+  qsort(group->members, group->count, sizeof *group->members, by_size);
+  one.count = 1;
+  for (size_t at = 0; group->count > 1 && at < group->count && at < MAX_SINGLE; at++) {
+    one.members = &group->members[at];
+    one.anonymous = one.members->snapshot.anonymous;
+    write_group(file, &one, moment, (unsigned)at + 1);
+  }
+}
+
+static void write_moment(FILE *file, const struct group *group, const char *moment) {
+  write_group(file, group, moment, 0);
+  if (group->moment != HW_PEAK) write_single(file, group, moment);
 }
 
 static int write_groups(int descriptor) {
@@ -281,8 +336,9 @@ static int write_groups(int descriptor) {
   const char *const names[] = {"peak", "end", "middle", "early"};
   for (int at = 0; at < group_count; at++) {
     for (int moment = 0; moment < 4 && groups[at].count > 0; moment++) {
-      if (groups[at].moment == moments[moment]) write_group(file, &groups[at], names[moment]);
+      if (groups[at].moment == moments[moment]) write_moment(file, &groups[at], names[moment]);
     }
+    if (groups[at].moment == HW_SINGLE) write_single(file, &groups[at], "peak");
   }
   return fclose(file) == 0 ? 0 : errno;
 }

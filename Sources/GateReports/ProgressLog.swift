@@ -53,7 +53,7 @@ package struct ProgressLog: Sendable {
       forget(repetition.scenario)
       // The report follows at once, or says what was explained.
       let isLone = positions[repetition.scenario] == nil && repetition.of == 1
-      guard !isLone, repetition.purpose != .explaining else { return "" }
+      guard !isLone, !repetition.purpose.isProfiled else { return "" }
       return line(ProgressReport.line(progress, style: Self.style), of: repetition.scenario)
     case .scenarioFinished(let scenario):
       forget(scenario.name)

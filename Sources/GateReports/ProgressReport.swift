@@ -19,7 +19,7 @@ package enum ProgressReport {
       (name, "  scenario \(index) of \(total)")
     case .repetitionStarted(let repetition):
       (repetition.scenario, "  \(count(repetition))")
-    case .repetitionFinished(let repetition, _, let duration) where repetition.purpose == .explaining:
+    case .repetitionFinished(let repetition, _, let duration) where repetition.purpose.isProfiled:
       (repetition.scenario, "  \(count(repetition))  \(Format.time(duration))")
     case .repetitionFinished(let repetition, let peak, let duration):
       (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(Format.time(duration))")
@@ -63,11 +63,14 @@ package enum ProgressReport {
 }
 
 extension Progress.Purpose {
+  var isProfiled: Bool { self == .explaining || self == .profiling }
+
   /// Before the number of a repetition.
   fileprivate var word: String {
     switch self {
     case .measuring: ""
     case .explaining: "explaining "
+    case .profiling: "profiling for later explanations "
     case .counting: "counting instances "
     case .limiting(let limit): "at \(Format.amount(limit)) "
     }

@@ -8,10 +8,10 @@ struct ExplainCommand: UseCaseCommand {
     abstract: "Says which functions hold the memory of a scenario, and which hold more than in another build.",
     usage: "highwater explain [<options>] [<name> ...]",
     discussion: """
-      Runs scenarios some more times under a profiler, without rebuilding the program: the memory of the main process at \
-      its peak, by call stack. The values of these runs are never used for verdicts.
+      Runs scenarios some more times under a profiler, without rebuilding the program: the memory of the process that rose \
+      most, by call stack. The values of these runs are never used for verdicts.
 
-        highwater explain redis-load                       # what holds the memory
+        highwater explain redis-load                       # more than the approved build, if it has a profile
         highwater explain --against build-main/server      # more than another build
         highwater explain --against-ref main --build make
         highwater explain --metric growth redis-load       # what a leak adds
@@ -29,7 +29,9 @@ struct ExplainCommand: UseCaseCommand {
   @OptionGroup var comparison: ComparisonOptions
 
   @Option(
-    help: ArgumentHelp("Compare with an earlier profile, which --json wrote.", valueName: "file"), completion: .file())
+    help: ArgumentHelp(
+      "Compare with an earlier profile, which --json wrote, instead of the approved build's.", valueName: "file"),
+    completion: .file())
   var base: String?
 
   @Option(

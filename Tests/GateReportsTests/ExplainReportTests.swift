@@ -60,9 +60,17 @@ struct ExplainReportTests {
     (called.file, called.line, called.scriptLine) = ("/src/cache.c", 7, 12)
     called.callers = ["handle", "main"].map { FunctionName(module: "app.py", name: $0, isScript: true) }
     culprit.change = called
+    var (overlap, copied) = (culprit, culprit)
+    overlap.heldWith = change
+    copied.change.evidence = .copied
     let findings: [CulpritFinding] = [
-      .named(culprit: culprit), .noRise, .otherMethod(before: .stops, now: .stopsAndBlocks),
-      .tooFewRepetitions(before: 1, now: 3),
+      .named(culprit: culprit), .named(culprit: overlap), .named(culprit: copied), .noRise,
+      .otherMethod(before: .stops, now: .stopsAndBlocks),
+      .notReproduced, .mapped(rise: MappedRise(.files, rise: .mebibytes(9))),
+      .mapped(
+        rise: MappedRise(
+          .shared, rise: .mebibytes(9),
+          largest: [.init("/memfd:pool", rise: .mebibytes(8)), .init(Self.hostile, rise: .mebibytes(1))])),
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),

@@ -68,22 +68,6 @@ package struct CallTree: Sendable, Equatable {
     return renamed
   }
 
-  /// The tree in which inlined functions of some modules, or of all, count for their callers.
-  package func withoutInlined(in modules: Set<String>? = nil) -> CallTree {
-    let isRemoved = functions.map { function in
-      function.isInlined && modules?.contains(FunctionName(function).module) ?? true
-    }
-    guard isRemoved.contains(true) else { return self }
-    var (builder, places): (Builder, [Int]) = (Builder(), [])
-    for node in nodes {
-      let caller = node.parent.map { places[$0] }
-      let place = caller.flatMap { isRemoved[node.function] ? $0 : nil }
-      places.append(place ?? builder.node(of: functions[node.function], below: caller))
-      builder.add(node.weight, to: places[places.count - 1])
-    }
-    return builder.tree
-  }
-
   /// What all stacks hold.
   package var total: Weight { nodes.reduce(.zero) { $0 + $1.weight } }
 }

@@ -3,8 +3,15 @@ import FoundationEssentials
 /// The function that explains why a process's anonymous memory rose.
 package struct Culprit: Sendable, Hashable, Codable {
   package var change: FunctionChange
-  /// The share of the rise that it explains; more than 1 if other memory shrank.
+  /// The share of the metric's rise that it explains, or without a check of the process's rise; at most 1.
   package var share: Double
+  /// What another function holds at the same time, if no more was allocated than before: then the memory of this one is
+  /// released later, or not at all.
+  package var heldWith: FunctionChange?
+
+  package init(change: FunctionChange, share: Double, heldWith: FunctionChange? = nil) {
+    (self.change, self.share, self.heldWith) = (change, share, heldWith)
+  }
 }
 
 /// Whether a function explains a rise, and why none does.
@@ -14,10 +21,12 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case named(culprit: Culprit)
   /// The anonymous memory did not rise.
   case noRise
+  /// It did not, though a metric of the check did.
+  case notReproduced
+  /// Most of the rise is memory that is not anonymous.
+  case mapped(rise: MappedRise)
   /// The builds were not measured in the same way.
   case otherMethod(before: MemoryProfile.Method, now: MemoryProfile.Method)
-  /// With fewer than two repetitions of each build, noise is unknown.
-  case tooFewRepetitions(before: Int, now: Int)
   /// No function rose clearly more than equal repetitions differ: the largest rise, and the least that is clear.
   case belowNoise(largest: FunctionChange?, least: Bytes)
   /// No function holds enough of the rise: those that rose most.
@@ -53,10 +62,25 @@ extension ProfileComparison {
   /// specific, or one that it calls and that holds no more than noise can explain.
   package var finding: CulpritFinding? {
     guard let before, let rise else { return nil }
-    if let obstacle = obstacle(before) { return obstacle }
-    guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else { return .noRise }
-    let finding = finding(of: largest, before: before, rise: rise)
+    if now.method != before.method { return .otherMethod(before: before.method, now: now.method) }
+    let mapped = mappedRise(before)
+    if let mapped, mapped.rise.count >= Int64(Self.leastShare * Double(max(rise, measured ?? rise).count)) {
+      return .mapped(rise: mapped)
+    }
+    guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else {
+      return measured.map { $0 > .zero } == true ? .notReproduced : .noRise
+    }
+    let finding = finding(of: largest, before: before, rise: measured ?? rise)
     return hasEnded(finding) ? .ended(rise: largest.rise) : finding
+  }
+
+  /// The rise of pages that are not anonymous; nil if it is unknown or not clear.
+  private func mappedRise(_ before: ProfileSummary) -> MappedRise? {
+    let rises = [(MappedRise.Kind.files, \ProfileSummary.files), (.shared, \.shared)].compactMap { kind, path in
+      now[keyPath: path].flatMap { now in before[keyPath: path].map { MappedRise(kind, rise: now - $0) } }
+    }
+    let largest = rises.max { $0.rise < $1.rise }
+    return largest.flatMap { $0.rise >= MappedRise.least ? $0 : nil }
   }
 
   private func finding(
@@ -89,14 +113,6 @@ extension ProfileComparison {
 
   private func isLater(_ amount: Int64, of change: Bytes) -> Bool {
     Double(amount) >= Self.leastLater * Double(change.count)
-  }
-
-  private func obstacle(_ before: ProfileSummary) -> CulpritFinding? {
-    if now.method != before.method { return .otherMethod(before: before.method, now: now.method) }
-    guard min(before.repetitions, now.repetitions) >= 2 else {
-      return .tooFewRepetitions(before: before.repetitions, now: now.repetitions)
-    }
-    return nil
   }
 
   /// The part of the memory that rose most.
@@ -138,7 +154,9 @@ extension ProfileComparison {
         : .belowNoise(largest: addingCallers(first), least: least(first))
     }
     return .named(
-      culprit: Culprit(change: addingCallers(chosen), share: Double(chosen.change.count) / Double(rise.count)))
+      culprit: Culprit(
+        change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
+        heldWith: heldWith(chosen)))
   }
 
   /// The change of all stacks with a function that can be named.
@@ -168,5 +186,44 @@ extension ProfileComparison {
     let own = calls.indices.filter { calls[$0].function == change.function }
     let largest = own.max { change.evidence.amount(calls[$0].now) < change.evidence.amount(calls[$1].now) }
     return sequence(first: largest) { at in at.map { calls[$0].parent } }.prefix { $0 != nil }.count
+  }
+
+  // MARK: Overlap
+
+  /// The part of a rise by which the sum of all allocations may differ if no more is allocated.
+  private static let equalPart: Int64 = 4
+
+  /// What holds most beside a function whose memory is only held for longer than before; nil if more was allocated, or
+  /// nothing else holds much.
+  private func heldWith(_ change: FunctionChange) -> FunctionChange? {
+    guard explained == .peak, change.evidence == .holds, isReleasedLater(change.change) else { return nil }
+    let connected = connected(with: change.function)
+    let others = changes(.holds).filter { other in
+      // It was held at the old peak, too.
+      !connected.contains(other.function) && other.now.count >= change.change.count / 2
+        && (other.before ?? .zero).count >= other.now.count / 2
+    }
+    let largest = others.map(\.now).max()
+    let specific = mostSpecific(of: others.filter { $0.now == largest }, unclear: { _ in .zero })
+    return specific.map(addingCallers)
+  }
+
+  private func isReleasedLater(_ rise: Bytes) -> Bool {
+    guard let old = before?.allocated, let new = now.allocated, old > .zero, new > .zero else { return false }
+    let most = rise.count / Self.equalPart
+    let interval = Double(max(now.samplingInterval, before?.samplingInterval ?? .zero).count)
+    let error = (Double(max(old, new).count) * interval).squareRoot() * Double(Self.clearFactor)
+    return error <= Double(most) && (new - old).count.magnitude <= most
+  }
+
+  /// The function, its callers, and all that it calls.
+  private func connected(with function: FunctionName) -> Set<FunctionName> {
+    var (isWithin, found) = ([Bool](), Set<FunctionName>())
+    for (index, call) in calls.enumerated() {
+      isWithin.append(call.function == function || call.parent.map { isWithin[$0] } ?? false)
+      guard isWithin[index] else { continue }
+      found.formUnion(sequence(first: index, next: { calls[$0].parent }).map { calls[$0].function })
+    }
+    return found
   }
 }

@@ -40,6 +40,9 @@ package struct MemoryProfile: Sendable, Equatable {
   package var moment = Moment.peak
   /// How many processes of this name were alive when they held most together, without small ones.
   package var processes = 1
+  /// The place of one of several processes of this name by what each held, from 1 for the largest; nil for all of them
+  /// together.
+  package var rank: Int?
   package var method: Method
   /// The most memory that the process held (`VmHWM`); the sum of several, each at its own peak.
   package var peak: Bytes
@@ -61,7 +64,7 @@ package struct MemoryProfile: Sendable, Equatable {
   package var samplingInterval: Bytes
   /// The file name of the program; empty if unknown.
   package var program = ""
-  /// An estimate of all that was allocated in small blocks, freed ones too.
+  /// An estimate of all that was allocated in blocks, freed ones too.
   package var allocated = Bytes.zero
 
   package init(
@@ -92,13 +95,6 @@ package struct MemoryProfile: Sendable, Equatable {
 }
 
 extension MemoryProfile {
-  /// The profile in which inlined functions of some modules, or of all, count for their callers.
-  package func withoutInlined(in modules: Set<String>? = nil) -> MemoryProfile {
-    var profile = self
-    profile.calls = calls.withoutInlined(in: modules)
-    return profile
-  }
-
   /// The anonymous memory without the profiler's own.
   var ownMemory: Bytes { anonymous - (unattributed[.profiler] ?? .zero) }
 }

@@ -14,23 +14,16 @@ package struct ProfileComparison: Sendable, Equatable {
   package let now: ProfileSummary
   package let calls: [Call]
   package var explained = ExplainedRise.peak
+  /// What the metric rose by in the check; nil if no check measured it.
+  package var measured: Bytes?
   /// What the build held halfway from ``before`` to ``now``, of growth; nil if that is unknown.
   package var middle: ProfileSummary?
 
-  package init(before: ProfileSummary? = nil, now: ProfileSummary) {
-    (self.before, self.now) = (before, now)
-    calls = Self.calls(before, now)
-  }
-
-  /// Compares the repetitions of two builds; nil without one of the new build.
-  ///
   /// Where only one build of a module has debug information, its inlined functions count for their callers.
-  package init?(repetitions now: [MemoryProfile], before: [MemoryProfile]) {
-    let (old, new) = (before.modules, now.modules)
-    let onlyOld = old.withSources.intersection(new.all).subtracting(new.withSources)
-    let onlyNew = new.withSources.intersection(old.all).subtracting(old.withSources)
-    guard let summary = ProfileSummary(now.map { $0.withoutInlined(in: onlyNew) }) else { return nil }
-    self.init(before: ProfileSummary(before.map { $0.withoutInlined(in: onlyOld) }), now: summary)
+  package init(before: ProfileSummary? = nil, now: ProfileSummary) {
+    self.before = before.map { $0.withoutInlined(in: $0.modulesInlined(unlike: now)) }
+    self.now = before.map { now.withoutInlined(in: now.modulesInlined(unlike: $0)) } ?? now
+    calls = Self.calls(self.before, self.now)
   }
 
   private struct Place: Hashable {
@@ -62,21 +55,14 @@ package struct ProfileComparison: Sendable, Equatable {
   }
 }
 
-extension [MemoryProfile] {
-  /// The modules of functions, and those with debug information.
-  fileprivate var modules: (all: Set<String>, withSources: Set<String>) {
-    let functions = Set(flatMap(\.calls.functions))
-    let sourced = functions.filter { $0.file != nil }
-    return (Set(functions.map { FunctionName($0).module }), Set(sourced.map { FunctionName($0).module }))
-  }
-}
-
 /// How a function is connected with the memory that it is named for.
 package enum MemoryEvidenceKind: String, Sendable, Hashable, CaseIterable, Codable {
   /// It allocated blocks that are live.
   case holds
   /// It touched the pages first, which is not proof that it holds them.
   case firstTouched = "first-touched"
+  /// It wrote to pages that a fork had left shared, which were copied by that.
+  case copied
 
   /// The part of a process's memory that it is about.
   package var part: MemoryPart { self == .holds ? .live : .touched }
@@ -194,6 +180,7 @@ extension ProfileComparison {
   func addingCallers(_ change: FunctionChange) -> FunctionChange {
     var named = change
     named.callers = callers(of: change.function, change.evidence)
+    if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
     if !change.function.isScript, let script = named.callers.first(where: \.isScript) {
       named.scriptLine = now.functions.first { $0.name == script }?.line
     }
@@ -208,6 +195,17 @@ extension ProfileComparison {
       let known = now.functions.first { $0.name == name }
       return StackFrame(function: name, file: known?.file, line: known?.line)
     }
+  }
+
+  /// Whether most of what a function touched more than before is copies after a fork.
+  private func isCopied(_ change: FunctionChange) -> Bool {
+    let copy = FunctionName(CallTree.Function.copyAfterFork)
+    let copies = calls.indices.filter { index in
+      calls[index].function == copy
+        && sequence(first: index, next: { calls[$0].parent }).contains { calls[$0].function == change.function }
+    }
+    let copied = copies.reduce(0) { $0 + calls[$1].now.touched - calls[$1].before.touched }
+    return copied > 0 && Double(copied) >= Self.leastShare * Double(change.change.count)
   }
 
   // MARK: Callers

@@ -9,6 +9,13 @@ struct ProfileNoise {
   /// 1960); a profile has many functions.
   private static let sampledRange: Int64 = 6
 
+  /// Two single estimates differ by so many times as much as the medians of two or three (1.41 to 0.95 standard errors).
+  private static let singleFactor = 1.5
+
+  /// What repetitions are taken to differ by if there is only one, as a part of what a function holds: with the factor
+  /// for a clear rise, as much as the default tolerance of some percent.
+  private static let unknownPart: Int64 = 50
+
   /// The largest of any function, or of all blocks.
   let largest: Int64
   /// The largest that sampling does not explain: it may be any function's, since few repetitions may be equal by chance.
@@ -20,11 +27,16 @@ struct ProfileNoise {
     var (largest, unexplained, own) = (Self.page, Self.page, [FunctionName: Int64]())
     for build in builds {
       let interval = evidence == .holds ? build.samplingInterval : .zero
-      largest = max(largest, Self.standardError(build.parts[.live]?.median ?? 0, interval))
+      func standardError(_ live: Int64) -> Int64 {
+        let error = Self.standardError(live, interval)
+        return build.repetitions > 1 ? error : Int64(Self.singleFactor * Double(error))
+      }
+      largest = max(largest, standardError(build.parts[.live]?.median ?? 0))
       for function in build.functions {
         let estimate = evidence.estimate(function)
-        let error = Self.standardError(estimate.median, interval)
-        own[function.name] = max(own[function.name] ?? 0, estimate.spread, error)
+        let error = standardError(estimate.median)
+        let unknown = build.repetitions > 1 ? 0 : estimate.median / Self.unknownPart
+        own[function.name] = max(own[function.name] ?? 0, estimate.spread, error, unknown)
         largest = max(largest, estimate.spread)
         if estimate.spread > Self.sampledRange * error { unexplained = max(unexplained, estimate.spread) }
       }

@@ -20,6 +20,8 @@ package struct ProfileSummary: Sendable, Equatable {
     /// The line that holds most, and the source file or script that it is in.
     package var line: Int?
     package var file: String?
+    /// Whether the compiler has inlined it wherever it is called, which only debug information tells.
+    package var isInlined = false
     /// Zero for those that are not named as holders, such as allocators.
     package var live: Estimate
     package var touched: Estimate
@@ -49,6 +51,8 @@ package struct ProfileSummary: Sendable, Equatable {
   package var moment = MemoryProfile.Moment.peak
   /// How many processes of this name were measured together.
   package var processes = 1
+  /// As in ``MemoryProfile/rank``.
+  package var rank: Int?
   package var method: MemoryProfile.Method
   package var repetitions: Int
   package var samplingInterval: Bytes
@@ -58,10 +62,14 @@ package struct ProfileSummary: Sendable, Equatable {
   /// The medians of the pages that are not anonymous; nil if unknown.
   package var files: Bytes?
   package var shared: Bytes?
+  /// The median of all that was allocated in blocks, freed ones too; nil if unknown.
+  package var allocated: Bytes?
   /// Of the repetition with the median of ``anonymous``, so that they add up to it.
   package var parts: [MemoryPart: Estimate]
   package var functions: [Function]
   package var calls: [Call]
+  /// The modules with debug information, which names inlined functions.
+  package var sourced: Set<String> = []
 
   package init(
     process: String,
@@ -110,14 +118,15 @@ extension CallTree.Weight {
 
 extension ProfileSummary {
   /// A function of a stored summary.
-  package typealias StoredFunction = (name: FunctionName, live: Estimate, touched: Estimate)
+  package typealias StoredFunction = (name: FunctionName, live: Estimate, touched: Estimate, isInlined: Bool)
   /// A call of a stored summary.
-  package typealias StoredCall = (parent: Int?, function: FunctionName, weight: CallTree.Weight)
+  package typealias StoredCall = (parent: Int?, function: FunctionName, weight: CallTree.Weight, isInlined: Bool)
 
   /// Adds functions and calls whose roles and places are not stored.
   package mutating func add(_ stored: [StoredFunction], calls: [StoredCall]) {
     let roles = RoleTable(stored.map(\.name) + calls.map(\.function))
-    functions = stored.map { name, live, touched in
+    let inlined = Set(stored.filter(\.isInlined).map(\.name) + calls.filter(\.isInlined).map(\.function))
+    functions = stored.map { name, live, touched, _ in
       Function(name: name, role: roles.role(of: name), live: live, touched: touched)
     }
     var indexes = Dictionary(zip(stored.map(\.name), stored.indices), uniquingKeysWith: { first, _ in first })
@@ -129,6 +138,7 @@ extension ProfileSummary {
       }
       return Call(parent: call.parent, function: index, weight: call.weight)
     }
+    for index in functions.indices { functions[index].isInlined = inlined.contains(functions[index].name) }
   }
 }
 
@@ -165,9 +175,11 @@ extension ProfileSummary {
       parts: Self.parts(zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }),
       functions: calls.functions,
       calls: calls.calls)
-    (processes, moment) = ((alike.middle ?? first).processes, first.moment)
+    (processes, moment, rank) = ((alike.middle ?? first).processes, first.moment, first.rank)
+    sourced = calls.sourced
     files = Bytes(Estimate(alike.map(\.files.count)).median)
     shared = Bytes(Estimate(alike.map(\.shared.count)).median)
+    if method.samplesBlocks { allocated = Bytes(Estimate(alike.map(\.allocated.count)).median) }
   }
 
   private static func parts(

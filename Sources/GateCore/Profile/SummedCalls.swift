@@ -18,6 +18,8 @@ struct SummedCalls {
   private(set) var functions: [ProfileSummary.Function]
   private(set) var calls: [ProfileSummary.Call] = []
   private(set) var repetitions: [Repetition]
+  /// The modules with debug information.
+  let sourced: Set<String>
 
   private let collected: CollectedRuntime?
   private var places: [Place] = []
@@ -29,6 +31,8 @@ struct SummedCalls {
     collected = roles.collected
     functions = names.map { ProfileSummary.Function(name: $0, role: roles.role(of: $0)) }
     repetitions = trees.map { _ in Repetition() }
+    let native = trees.flatMap(\.functions).filter { $0.file != nil && !$0.module.isEmpty }
+    sourced = Set(native.map { FunctionName($0).module })
     let nodes = zip(trees, indexes).map { tree, indexes in tree.nodes.isEmpty ? [] : merge(tree, indexes) }
     let weights = zip(trees, nodes).map { tree, nodes in
       var weights = [CallTree.Weight](repeating: .zero, count: places.count)
@@ -38,6 +42,7 @@ struct SummedCalls {
     sumFunctions(weights)
     calls = sumCalls(weights)
     addLines(trees, indexes)
+    markInlined(trees, indexes)
   }
 
   /// All names, and for each tree the index of the name of each function.
@@ -169,7 +174,15 @@ struct SummedCalls {
     return collected == .go || isGenerated || function.role == .runtime(collected) ? collected : nil
   }
 
-  // MARK: Lines
+  // MARK: Debug information
+
+  private mutating func markInlined(_ trees: [CallTree], _ indexes: [[Int]]) {
+    var isCalled = [Bool](repeating: false, count: functions.count)
+    for (tree, indexes) in zip(trees, indexes) {
+      for (function, index) in zip(tree.functions, indexes) where !function.isInlined { isCalled[index] = true }
+    }
+    for index in functions.indices { functions[index].isInlined = !isCalled[index] }
+  }
 
   /// The line of each function that holds most.
   private mutating func addLines(_ trees: [CallTree], _ indexes: [[Int]]) {

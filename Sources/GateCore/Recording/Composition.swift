@@ -10,15 +10,15 @@ package struct Composition: Sendable, Equatable {
   package var lazilyFreed: Bytes?
   /// Anonymous memory in transparent huge pages: part of `anonymous`.
   package var hugePages: Bytes?
-  /// Resident pages by file, the largest first; at most ``mostLibraries``.
+  /// Resident pages by file, and by shared memory, the largest first; at most ``mostLibraries``.
   package var libraries: [Library]
   /// The paths of the files whose code is mapped, the program's own and its libraries'; known only during the
   /// measurement and not stored.
   package var codeFiles: [String] = []
 
-  /// The resident pages of one mapped file.
-  package struct Library: Sendable, Equatable {
-    /// The last part of its path.
+  /// The resident pages of one mapped file, or of shared memory.
+  package struct Library: Sendable, Hashable, Codable {
+    /// The last part of its path; of shared memory the whole, as in `/dev/shm/pool` and `/memfd:pool`.
     package var name: String
     package var resident: Bytes
 
@@ -26,9 +26,13 @@ package struct Composition: Sendable, Equatable {
       self.name = name
       self.resident = resident
     }
+
+    package var isShared: Bool { name.hasPrefix("/") }
   }
 
   package static let mostLibraries = 32
+  /// Of a baseline.
+  package static let storedLibraries = 10
 
   package init(
     anonymous: Bytes,

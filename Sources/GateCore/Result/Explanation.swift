@@ -20,15 +20,16 @@ package struct Explanation: Sendable, Equatable {
 
 /// Why a rise is not explained.
 package enum ExplanationObstacle: Sendable, Hashable, Codable {
-  /// No profile was stored when the baseline was approved, at this commit.
+  /// The approved build, of this commit, has no profile yet.
   case noApprovedProfile(commit: String?)
   /// Targets cannot be traced here.
   case noTracing
   /// The scenario forbids tracing.
   case tracingIsOff
-  /// The profiled repetitions would take longer than what is left of the time that a check may take for them, unless the
-  /// project file asks for them in any case.
-  case takesLong(estimate: Duration, left: Duration)
+  /// A profiled repetition would take longer than what is left of the time that the check may take for all.
+  case overBudget(estimate: Duration, left: Duration, rise: ExplainedRise)
+  /// The time was over in the first profiled repetition: what it had seen until then is all that is known.
+  case ranOut(after: Duration, rise: ExplainedRise)
   /// A profiled repetition failed.
   case failed(failure: Failure)
   /// The profiler saw no memory at its peak.

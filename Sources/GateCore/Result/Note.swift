@@ -76,6 +76,8 @@ package enum RunNote: Sendable, Hashable, Codable {
   case unknownEdits
   /// The checkout does not have the commit of a baseline, so that the code cannot be compared with it.
   case unknownChanges(commit: String)
+  /// The check took the profiles of this many approved builds, to explain later rises; others still lack one.
+  case tookProfiles(count: Int, left: Int)
 }
 
 /// The rise of a metric's median.

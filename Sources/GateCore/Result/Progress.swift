@@ -3,8 +3,10 @@ package enum Progress: Sendable, Equatable {
   /// What a repetition is for; the memory of others than measured ones is not judged.
   package enum Purpose: Sendable, Equatable {
     case measuring
-    /// With the profiler.
+    /// With the profiler, to explain a rise.
     case explaining
+    /// With the profiler, to explain later rises.
+    case profiling
     /// With the counters of instances.
     case counting
     /// With this memory limit.

@@ -181,9 +181,11 @@ package enum Ending: String, Sendable, CaseIterable {
 }
 
 /// Whether a check explains a regression, by some more repetitions with the profiler.
-package enum ExplainRule: String, Sendable, CaseIterable {
-  /// As long as that takes less than a minute in a check.
+package enum ExplainRule: Sendable, Hashable {
+  /// As long as explaining takes no longer in a check than its own repetitions (``ExplanationBudget``).
   case auto
+  /// As long as explaining takes no longer in a check than this.
+  case within(Duration)
   case always, off
 }
 

@@ -6,7 +6,7 @@ package enum BaselineFile {
   package static let largest = 1 << 20
 
   /// Small libraries come and go by a page, and each would be a line of the diff.
-  private static let mostLibraries = 10
+  private static let mostLibraries = Composition.storedLibraries
 
   /// Whether a file is intended as a baseline, judging by its size and schema; ``decode(_:path:)`` validates it.
   package static func claims(_ bytes: [UInt8]) -> Bool {

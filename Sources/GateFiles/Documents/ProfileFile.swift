@@ -15,18 +15,22 @@ package enum ProfileFile {
 
   /// More processes are not stored: those that hold least.
   private static let mostProcesses = 16
+  /// Of the processes of one name.
+  private static let mostRanks = 4
 
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
   package static func encode(_ build: ProfiledBuild) -> [UInt8] {
     // Growth is that of one build.
-    let processes = build.processes.filter { [.peak, .end].contains($0.moment) }.prefix(mostProcesses)
+    let processes = build.processes.filter { [.peak, .end].contains($0.moment) && $0.rank ?? 1 <= mostRanks }
+      .prefix(mostProcesses)
     var leasts = processes.map { process in
       let bytes = (largest - 4096) / processes.count
       return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
     }
     while true {
       let documents = zip(processes, leasts).map { ProfileDocument($0, least: $1) }
-      let document = BuildDocument(run: build.run, main: build.main, processes: documents)
+      let document = BuildDocument(
+        run: build.run, baseline: build.baseline, main: build.main, processes: documents)
       let bytes = JSON.encode(WithSchema(schema: .profile, content: document), .pretty)
       // Names with control characters take more than their length.
       if bytes.count <= largest { return bytes }
@@ -57,7 +61,9 @@ private struct DecodedProfile: Decodable {
     try Schema.profile.check(decoder)
     let document = try BuildDocument(from: decoder)
     let processes = document.processes.map(\.summary)
-    guard let build = ProfiledBuild(main: document.main, processes: processes, run: document.run) else {
+    let found = ProfiledBuild(
+      main: document.main, processes: processes, run: document.run, baseline: document.baseline)
+    guard let build = found else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath + [AnyCodingKey("processes")], debugDescription: "is empty"))
     }
@@ -67,6 +73,8 @@ private struct DecodedProfile: Decodable {
 
 private struct BuildDocument: Codable {
   let run: String?
+  /// The ID of the approved run that it is of, if `approve` did not store it.
+  let baseline: String?
   let main: String
   let processes: [ProfileDocument]
 }
@@ -76,6 +84,8 @@ private struct ProfileDocument: Codable {
   let moment: MemoryProfile.Moment
   /// Of this name.
   let count: Int
+  /// Of one of several processes of this name.
+  let rank: Int?
   let method: MemoryProfile.Method
   let repetitions: Int
   let samplingInterval: Bytes
@@ -83,6 +93,13 @@ private struct ProfileDocument: Codable {
   /// `MEDIAN SPREAD NAME`, with the name `RssAnon`.
   let anonymous: PartLine
   let parts: [PartLine]
+  /// Pages of files, and shared memory; nil if unknown.
+  let files: Bytes?
+  let shared: Bytes?
+  /// In blocks, freed ones too; nil if unknown.
+  let allocated: Bytes?
+  /// The modules with debug information.
+  let sourced: [String]
   /// `LIVE SPREAD TOUCHED SPREAD NAME`, with callees.
   let functions: [FunctionLine]
   /// `LIVE TOUCHED NAME`, with callees, indented by one space for each caller.
@@ -99,7 +116,9 @@ extension ProfileDocument {
 
   init(_ summary: ProfileSummary, least: Int64) {
     process = Self.shortened(summary.process)
-    (count, moment) = (summary.processes, summary.moment)
+    (count, rank, moment) = (summary.processes, summary.rank, summary.moment)
+    (files, shared, allocated) = (summary.files, summary.shared, summary.allocated)
+    sourced = summary.sourced.sorted()
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
     anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
@@ -115,8 +134,10 @@ extension ProfileDocument {
     var summary = ProfileSummary(
       process: Self.shortened(process), method: method, repetitions: repetitions, samplingInterval: samplingInterval,
       peak: peak, anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
-    (summary.processes, summary.moment) = (count, moment)
-    summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
+    (summary.processes, summary.rank, summary.moment) = (count, rank, moment)
+    (summary.files, summary.shared, summary.allocated) = (files, shared, allocated)
+    summary.sourced = Set(sourced)
+    summary.add(functions.map { ($0.name, $0.live, $0.touched, $0.isInlined) }, calls: CallLine.calls(calls))
     return summary
   }
 
@@ -164,16 +185,19 @@ private struct FunctionLine: SingleValueCodable {
   let name: FunctionName
   let live: ProfileSummary.Estimate
   let touched: ProfileSummary.Estimate
+  let isInlined: Bool
 
   init(_ function: ProfileSummary.Function) {
-    (name, live, touched) = (function.name, function.live, function.touched)
+    (name, live, touched, isInlined) = (function.name, function.live, function.touched, function.isInlined)
   }
 
-  var coded: String { "\(live.median) \(live.spread) \(touched.median) \(touched.spread) \(name)" }
+  var coded: String {
+    "\(live.median) \(live.spread) \(touched.median) \(touched.spread) \(InlinedMark.added(to: name, isInlined))"
+  }
 
   init(coded: String) throws {
-    let (numbers, name) = try NumberedLine.parse(coded[...], numbers: 4)
-    self.name = try FunctionName(coded: String(name))
+    let (numbers, text) = try NumberedLine.parse(coded[...], numbers: 4)
+    (name, isInlined) = try InlinedMark.parse(text)
     live = .init(median: numbers[0], spread: numbers[1])
     touched = .init(median: numbers[2], spread: numbers[3])
   }
@@ -183,21 +207,24 @@ private struct CallLine: SingleValueCodable {
   let depth: Int
   let name: FunctionName
   let weight: CallTree.Weight
+  let isInlined: Bool
 
-  init(depth: Int, name: FunctionName, weight: CallTree.Weight) {
-    (self.depth, self.name, self.weight) = (depth, name, weight)
+  init(depth: Int, name: FunctionName, weight: CallTree.Weight, isInlined: Bool) {
+    (self.depth, self.name, self.weight, self.isInlined) = (depth, name, weight, isInlined)
   }
 
   var coded: String {
-    String(repeating: " ", count: depth) + "\(weight.live) \(weight.touched) \(name)"
+    String(repeating: " ", count: depth)
+      + "\(weight.live) \(weight.touched) \(InlinedMark.added(to: name, isInlined))"
   }
 
   init(coded: String) throws {
     let line = coded.drop { $0 == " " }
-    let (numbers, name) = try NumberedLine.parse(line, numbers: 2)
+    let (numbers, text) = try NumberedLine.parse(line, numbers: 2)
+    let (name, isInlined) = try InlinedMark.parse(text)
     self.init(
-      depth: coded.count - line.count, name: try FunctionName(coded: String(name)),
-      weight: .init(live: numbers[0], touched: numbers[1]))
+      depth: coded.count - line.count, name: name, weight: .init(live: numbers[0], touched: numbers[1]),
+      isInlined: isInlined)
   }
 
   /// The calls that hold enough, each after its caller, sorted by name.
@@ -213,7 +240,9 @@ private struct CallLine: SingleValueCodable {
     var open = sorted(below: nil).reversed().map { (call: $0, depth: 0) }
     while let (call, depth) = open.popLast() {
       let function = summary.functions[calls[call].function]
-      lines.append(CallLine(depth: depth, name: function.name, weight: calls[call].weight))
+      lines.append(
+        CallLine(
+          depth: depth, name: function.name, weight: calls[call].weight, isInlined: function.isInlined))
       open += sorted(below: call).reversed().map { (call: $0, depth: depth + 1) }
     }
     return lines
@@ -225,8 +254,20 @@ private struct CallLine: SingleValueCodable {
     return lines.enumerated().map { index, line in
       callers.removeLast(max(0, callers.count - line.depth))
       defer { callers.append(index) }
-      return (callers.last, line.name, line.weight)
+      return (callers.last, line.name, line.weight, line.isInlined)
     }
+  }
+}
+
+/// What follows the name of a function that the compiler has inlined.
+private enum InlinedMark {
+  private static let text = " [inlined]"
+
+  static func added(to name: FunctionName, _ isInlined: Bool) -> String { "\(name)\(isInlined ? text : "")" }
+
+  static func parse(_ name: Substring) throws -> (FunctionName, Bool) {
+    let isInlined = name.hasSuffix(text)
+    return (try FunctionName(coded: String(isInlined ? name.dropLast(text.count) : name)), isInlined)
   }
 }
 

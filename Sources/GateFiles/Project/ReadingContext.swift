@@ -130,11 +130,12 @@ extension ReadingContext {
     word(value, as: name, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
   }
 
-  func word(_ value: YAMLValue, as name: String, among words: [String]) -> String? {
+  /// One of several words; `other` is what else the caller reads, for the message.
+  func word(_ value: YAMLValue, as name: String, among words: [String], or other: String? = nil) -> String? {
     if let text = value.scalar, words.contains(text) { return text }
     let nearest = value.scalar.flatMap { NearMiss.closest(to: $0, among: words) }
     printError(
-      "`\(name)` must be one of \(Shown.list(words)), not \(value.found)",
+      "`\(name)` must be one of \(Shown.list(words))\(other.map { " or \($0)" } ?? ""), not \(value.found)",
       at: value.place,
       hint: nearest.map { "did you mean `\($0)`?" }
     )

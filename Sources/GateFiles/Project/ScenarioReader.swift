@@ -101,10 +101,20 @@ struct ScenarioReader {
     checkLimits(of: scenario, in: fields)
     fields.take("isolation", into: &scenario.isolation) { IsolationReader(context: context).isolation($0) }
     fields.take("gate", into: &scenario.gate) { GateReader(context: context).gate($0) }
-    fields.take("explain", into: &scenario.explain) { context.choice($0, as: "explain") }
+    fields.take("explain", into: &scenario.explain, explainRule)
     fields.take("exclusive", into: &scenario.isExclusive) {
       context.word($0, as: "exclusive", among: ["true", "false"]).map { $0 == "true" }
     }
+  }
+
+  /// A word, or how long explaining may take in a check.
+  private func explainRule(_ value: YAMLValue) -> ExplainRule? {
+    if value.scalar?.first?.isNumber == true {
+      return context.timeout(value, as: "explain", example: "explain: 30s").map(ExplainRule.within)
+    }
+    let words: [(String, ExplainRule)] = [("auto", .auto), ("always", .always), ("off", .off)]
+    return context.word(value, as: "explain", among: words.map(\.0), or: "a time such as `30s`")
+      .flatMap { word in words.first { $0.0 == word }?.1 }
   }
 
   private func commands(_ value: YAMLValue, as name: String) -> [Command]? {

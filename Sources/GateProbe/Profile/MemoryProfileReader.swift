@@ -37,25 +37,25 @@ enum MemoryProfileReader {
 
     init?(_ fields: [Substring]) {
       let numbers = fields.dropFirst(4).compactMap { Int64($0) }
-      guard fields.count == 15, numbers.count == 11, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
+      guard fields.count == 16, numbers.count == 12, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
         numbers.allSatisfy({ $0.magnitude <= MemoryProfileReader.largest })
       else { return nil }
-      let hasBlocks = numbers[1] != 0
+      let hasBlocks = numbers[2] != 0
       result = MemoryProfile(
         process: String(fields[1]),
         method: Profiler.canStopAtFaults ? hasBlocks ? .stopsAndBlocks : .stops : hasBlocks ? .blocks : .mappings,
-        peak: Bytes(numbers[4]),
-        anonymous: Bytes(numbers[5]),
+        peak: Bytes(numbers[5]),
+        anonymous: Bytes(numbers[6]),
         calls: CallTree(),
-        heapOverhead: numbers[6],
-        samplingInterval: hasBlocks ? Bytes(numbers[2]) : .zero
+        heapOverhead: numbers[7],
+        samplingInterval: hasBlocks ? Bytes(numbers[3]) : .zero
       )
       (result.program, result.moment) = (String(fields[2]), moment)
-      result.processes = Int(numbers[0])
-      result.allocated = Bytes(numbers[3])
-      result.unattributed[.noPageFault] = Bytes(numbers[7])
-      result.unattributed[.profiler] = Bytes(numbers[8])
-      (result.files, result.shared) = (Bytes(numbers[9]), Bytes(numbers[10]))
+      (result.rank, result.processes) = (numbers[0] > 0 ? Int(numbers[0]) : nil, Int(numbers[1]))
+      result.allocated = Bytes(numbers[4])
+      result.unattributed[.noPageFault] = Bytes(numbers[8])
+      result.unattributed[.profiler] = Bytes(numbers[9])
+      (result.files, result.shared) = (Bytes(numbers[10]), Bytes(numbers[11]))
     }
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.

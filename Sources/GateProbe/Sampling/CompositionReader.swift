@@ -68,7 +68,7 @@ struct MappingSums {
   private(set) var lazilyFreed: Int64 = 0
   private(set) var hugePages: Int64 = 0
   private(set) var count = 0
-  /// By the last part of the path.
+  /// By the last part of the path, or the whole of shared memory's.
   private var files: [String: Int64] = [:]
   /// The paths of executable mappings; at most ``maxCodeFiles``.
   private(set) var codeFiles: Set<String> = []
@@ -159,8 +159,14 @@ struct MappingSums {
       return ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
     }
     let path = String(decoding: line[slash...], as: UTF8.self)
-    guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .other }
+    guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .file(name: Self.withoutMark(path)) }
     return .file(name: String(path.split(separator: "/").last ?? ""))
+  }
+
+  /// Of shared memory without the kernel's mark of a file that no folder has, which says nothing there.
+  private static func withoutMark(_ path: String) -> String {
+    let mark = " (deleted)"
+    return path.hasSuffix(mark) && !path.hasPrefix("/dev/shm/") ? String(path.dropLast(mark.count)) : path
   }
 
   /// Stores the path of an executable mapping; the permissions, such as `r-xp`, follow the addresses.

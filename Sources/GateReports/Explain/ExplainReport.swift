@@ -19,7 +19,7 @@ package enum ExplainReport {
   }
 
   private static func write(_ obstacle: ExplanationObstacle, of scenario: ScenarioName, to page: inout TerminalPage) {
-    page.paragraph(obstacle.text, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
+    page.paragraph(obstacle.text(of: scenario), indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
     guard case .failed(let failure) = obstacle else { return }
     for line in OutputLines.of(failure.output).suffix(20) { page.line("  \(line)") }
     guard PtraceAdvice.isNeeded(by: failure) else { return }
@@ -63,10 +63,15 @@ struct ExplainBlock {
     let name = TerminalText.safe(now.process)
     return [
       now.processes == 1
-        ? "process: \(name), peak \(Format.amount(now.peak)) (VmHWM)"
+        ? "process: \(name)\(rankText), peak \(Format.amount(now.peak)) (VmHWM)"
         : "processes: \(name), \(now.processes) processes when they held most together; pages that they share count once",
       "method: \(now.method.text(repetitions: now.repetitions, samplingInterval: now.samplingInterval))",
     ] + otherMemory + limits.texts + [unnamedRuntime?.unnamedText].compactMap(\.self)
+  }
+
+  /// Which of several processes of one name it is.
+  private var rankText: String {
+    comparison.now.rank.map { $0 == 1 ? ", the largest of its name" : ", number \($0) of its name by size" } ?? ""
   }
 
   /// The runtime whose functions would be in the report if they had names and callers; they would not explain a collected

@@ -177,7 +177,7 @@ private struct MarkdownParts {
     let reasons =
       block.reasons
       + [
-        block.explanationText.map { "by function: \($0)" }, block.changesText.map { "by change: \($0)" },
+        scenario.explanation.map { "\($0.label): \($0.text)" }, block.changesText.map { "by change: \($0)" },
         block.compositionText.map { "by kind: \($0)" },
       ].compactMap(\.self)
     var parts = [list(reasons)]

@@ -15,7 +15,9 @@ struct ScenarioBlock {
     MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
     if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
-    if let explanationText { page.paragraph(explanationText, indent: 2, label: "by function: ") }
+    if let explanation = scenario.explanation {
+      page.paragraph(explanation.text, indent: 2, label: "\(explanation.label): ")
+    }
     if let changesText { page.paragraph(changesText, indent: 2, label: "by change: ") }
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
     if isVerbose { writeRepetitions(to: &page) }

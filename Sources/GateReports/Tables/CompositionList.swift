@@ -10,8 +10,8 @@ struct CompositionList {
   func write(to page: inout TerminalPage) {
     let kinds = [
       ("anonymous", composition.anonymous, composition.anonymousParts),
-      ("file", composition.file, largestLibraries),
-      ("shared", composition.shared, []),
+      ("file", composition.file, largest { !$0.isShared }),
+      ("shared", composition.shared, largest(where: \.isShared)),
     ]
     let names = kinds.map { TerminalText.columns($0.0) }.max() ?? 0
     let amounts = kinds.map { TerminalText.columns(Format.amount($0.1)) }.max() ?? 0
@@ -27,8 +27,8 @@ struct CompositionList {
     }
   }
 
-  private var largestLibraries: [Composition.Part] {
-    let sorted = composition.libraries.sorted { $0.resident > $1.resident }
+  private func largest(where isShown: (Composition.Library) -> Bool) -> [Composition.Part] {
+    let sorted = composition.libraries.filter(isShown).sorted { $0.resident > $1.resident }
     let rest = sorted.dropFirst(Self.mostLibraries)
     let shown = sorted.prefix(Self.mostLibraries).map { Composition.Part(TerminalText.safe($0.name), $0.resident) }
     guard !rest.isEmpty else { return shown }

@@ -11,8 +11,8 @@ struct CompositionChange {
   var text: String {
     let heap = Self.changes(of: now.anonymousParts, since: before.anonymousParts)
     let kinds = [
-      ("anonymous", before.anonymous, now.anonymous, heap), ("file", before.file, now.file, libraries),
-      ("shared", before.shared, now.shared, []),
+      ("anonymous", before.anonymous, now.anonymous, heap), ("file", before.file, now.file, mappings { !$0.isShared }),
+      ("shared", before.shared, now.shared, mappings(where: \.isShared)),
     ]
     return kinds.compactMap { name, before, now, parts -> String? in
       guard before != now || !parts.isEmpty else { return nil }
@@ -34,25 +34,10 @@ struct CompositionChange {
     }
   }
 
-  /// The files whose pages changed most.
-  ///
-  /// Each side lists only its largest files: a file that one side lacks counts as absent only if it is larger than the
-  /// smallest file listed there.
-  private var libraries: [Composition.Part] {
-    let (old, new) = (before.residentByLibrary, now.residentByLibrary)
-    guard let leastOld = old.values.min(), let leastNew = new.values.min() else { return [] }
-    let changes = Set(old.keys).union(new.keys).compactMap { name -> Composition.Part? in
-      let amount: Bytes
-      switch (old[name], new[name]) {
-      case (let old?, let new?): amount = new - old
-      case (nil, let new?) where new > leastOld: amount = new
-      case (let old?, nil) where old > leastNew: amount = .zero - old
-      default: return nil
-      }
-      return amount == .zero ? nil : Composition.Part(TerminalText.safe(name), amount)
-    }
-    let sorted = changes.sorted { ($0.amount.count.magnitude, $1.name) > ($1.amount.count.magnitude, $0.name) }
-    return Array(sorted.prefix(Self.mostLibraries))
+  /// The mappings whose pages changed most.
+  private func mappings(where isShown: (Composition.Library) -> Bool) -> [Composition.Part] {
+    now.mappingChanges(since: before).filter(isShown).prefix(Self.mostLibraries)
+      .map { Composition.Part(TerminalText.safe($0.name), $0.resident) }
   }
 }
 
@@ -72,9 +57,5 @@ extension Composition {
   var anonymousParts: [Part] {
     let parts = [("heap", heap), ("stack", stack), ("huge pages", hugePages), ("lazily freed", lazilyFreed)]
     return parts.compactMap { name, amount in amount.map { Part(Format.glued(name), $0) } }
-  }
-
-  fileprivate var residentByLibrary: [String: Bytes] {
-    Dictionary(libraries.map { ($0.name, $0.resident) }, uniquingKeysWith: +)
   }
 }

@@ -38,11 +38,22 @@ extension FunctionChange {
   }
 }
 
+extension Culprit {
+  /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
+  fileprivate var overlapText: String {
+    guard let heldWith else { return "" }
+    let other = "\(Format.amount(heldWith.now)) of \(heldWith.path(callers: 1))"
+    return "; no more was allocated than before, so it is released later or not at all: held at the same time as "
+      + other
+  }
+}
+
 extension MemoryEvidenceKind {
   var words: String {
     switch self {
     case .holds: "held by"
     case .firstTouched: "first touched by"
+    case .copied: "copied after a fork by"
     }
   }
 
@@ -51,6 +62,7 @@ extension MemoryEvidenceKind {
     switch self {
     case .holds: "held"
     case .firstTouched: "first touch"
+    case .copied: "copied"
     }
   }
 }
@@ -59,13 +71,13 @@ extension CulpritFinding {
   /// One sentence: which function explains the rise, or why none is named.
   package func text(of rise: ExplainedRise) -> String {
     switch self {
-    case .named(let culprit): "\(culprit.change.text), \(Format.share(culprit.share * 100)) of \(rise.name)"
+    case .named(let culprit):
+      "\(culprit.change.text), \(Format.share(culprit.share * 100)) of \(rise.name)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
+    case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
+    case .mapped(let mapped): mapped.text
     case .otherMethod(let before, let now):
       "no function is named: the builds were measured in different ways (before: \(before.name), now: \(now.name))"
-    case .tooFewRepetitions(let before, let now):
-      "no function is named: the noise is unknown with \(Format.count(before, "repetition")) before and \(now) now; 2 of "
-        + "each are needed"
     case .belowNoise(let largest?, let least):
       "no function is named: the largest rise, \(largest.text), is not clearly above the noise (at least "
         + "\(Format.amount(least)) would be)"
@@ -79,6 +91,15 @@ extension CulpritFinding {
       "no function is named: most of the growth, \(Format.difference(Double(rise.count))), did not go on; the steps may "
         + "begin before the start of the program is over"
     }
+  }
+}
+
+extension MappedRise {
+  /// As in `+64.0 MiB of shared memory: /memfd:pool +64.0 MiB`.
+  fileprivate var text: String {
+    let parts = largest.map { "\(TerminalText.safe($0.name)) \(Format.difference(Double($0.rise.count)))" }
+    let names = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
+    return "\(Format.difference(Double(rise.count))) of \(kind == .files ? "mapped files" : "shared memory")\(names)"
   }
 }
 
@@ -112,6 +133,9 @@ extension ExplainedRise {
 }
 
 extension RiseExplanation {
+  /// What it goes by.
+  var label: String { if case .mapped = finding { "by mapping" } else { "by function" } }
+
   /// The finding, and the run that had it first.
   var text: String {
     let text = finding.text(of: rise)
@@ -122,23 +146,40 @@ extension RiseExplanation {
 }
 
 extension ExplanationObstacle {
-  var text: String {
+  func text(of scenario: ScenarioName) -> String {
     switch self {
     case .noApprovedProfile(let commit):
-      "no profile was stored when the baseline was approved"
-        + (commit.map { "; `explain --against-ref \(CommitText.short($0)) --build COMMAND` compares with that commit" }
-          ?? "")
+      "the approved build has no profile yet, which the next check that passes takes"
+        + (commit.map { commit in
+          let options = ["--against-ref", CommitText.short(commit), "--build", "COMMAND"]
+          return "; \(Self.command(options, scenario)) compares with that build"
+        } ?? "")
     case .noTracing: "targets cannot be traced here"
     case .tracingIsOff: "the scenario has `tracer: off`"
-    case .takesLong(let estimate, let left):
-      "profiled repetitions would take about \(Format.time(estimate)), and of the minute that `explain: auto` permits in "
-        + "each check \(Format.time(left)) is left; `explain: always` permits any time"
+    case .overBudget(let estimate, let left, let rise):
+      "profiling needs about \(Format.time(estimate)), and \(Format.time(left)) is left of the time that the check may "
+        + "take for it; run \(Self.command(rise.options, scenario)), or set `explain: always`"
+    case .ranOut(let time, let rise):
+      "the time for it was over after \(Format.time(time)) of a profiled repetition; run "
+        + "\(Self.command(rise.options, scenario)), or set `explain: always`"
     case .failed(let failure):
       "a profiled repetition failed: " + (failure.part.map { "\($0.displayText): " } ?? "") + failure.problemText
     case .noSnapshot: "the profiler saw no memory"
     case .interrupted: "interrupted"
     }
   }
+
+  /// A command that explains the scenario.
+  private static func command(_ options: [String], _ scenario: ScenarioName) -> String {
+    let separator = scenario.text.hasPrefix("-") ? ["--"] : []
+    let words = [Tool.name, "explain"] + options + separator + [ShellWords.quoted(scenario.text)]
+    return "`\(words.joined(separator: " "))`"
+  }
+}
+
+extension ExplainedRise {
+  /// The options of `explain` for this rise.
+  fileprivate var options: [String] { self == .peak ? [] : ["--metric", rawValue] }
 }
 
 extension MemoryPart {

@@ -43,7 +43,7 @@ extension Note {
       "the largest process is `\(now)`, and was `\(before)` in the baseline"
     case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
     case .risesWithinTolerance(let rises): "rose within the tolerance: \(Self.list(rises))"
-    case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text)"
+    case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text(of: scenario.name))"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
   }
@@ -96,13 +96,16 @@ extension RunNote {
     case .unknownChanges(let commit):
       return "the changes since the approved commit \(CommitText.short(TerminalText.safe(commit))) are unknown: the "
         + "checkout does not have it; fetch more history"
+    case .tookProfiles(let count, let left):
+      let rest = left > 0 ? "; \(Format.count(left, "more")) will get one in the next check" : ""
+      return "profiled \(Format.count(count, "passing scenario")) once, to explain a later rise\(rest)"
     }
   }
 
   /// Whether it can be omitted from a short report.
   var isRoutine: Bool {
     switch self {
-    case .editsOwnGate: false
+    case .editsOwnGate, .tookProfiles: false
     case .unknownEdits, .unknownChanges: true
     }
   }

@@ -1,89 +1,187 @@
 import GateCore
 import GateFiles
 
-/// Profiles the scenarios of a check that have risen, and those whose profile an approval is to store.
+/// Profiles the scenarios of a check that have risen, the largest rises first, and then those whose approved build has no
+/// profile yet, in the time that the check may take for it.
 struct CheckExplanation {
-  /// For each build; the noise between them is what a rise must exceed.
-  private static let repetitions = 3
-  /// How long it may take in one check, unless the project file says otherwise.
-  private static let mostTime = Duration.seconds(60)
+  /// Later rises are taken to be such a part of the peak, or more.
+  private static let usualPart: Int64 = 16
 
   let measurer: any Measurer
   let artifacts: ArtifactsFolder
-  let baselines: BaselineStore
+  let profiles: ApprovedProfiles
   /// The run's ID.
   let run: String
   let showProgress: @Sendable (Progress) -> Void
-  /// The profiles of regressions.
+  /// What explains regressions.
   private(set) var explanations: [Explanation] = []
-  private var time = Duration.zero
+  /// The profiles of approved builds that were taken, and how many are still missing.
+  private(set) var taken = 0
+  private(set) var missing = 0
+  private(set) var failures: [FileError] = []
+  private var budget = ExplanationBudget(measured: .zero)
 
   init(
     measurer: any Measurer,
     artifacts: ArtifactsFolder,
-    baselines: BaselineStore,
+    profiles: ApprovedProfiles,
     run: String,
     showProgress: @escaping @Sendable (Progress) -> Void
   ) {
-    (self.measurer, self.artifacts, self.baselines, self.run) = (measurer, artifacts, baselines, run)
+    (self.measurer, self.artifacts, self.profiles, self.run) = (measurer, artifacts, profiles, run)
     self.showProgress = showProgress
   }
 
-  /// Adds to a regression which function explains it, or why none is known; an interruption leaves the verdict as it is.
+  /// Says once that profiles of approved builds are being taken; nil if none was.
+  var note: RunNote? { taken > 0 ? .tookProfiles(count: taken, left: missing) : nil }
+
+  /// Adds to each regression what explains it, or why that is unknown; an interruption leaves the verdicts as they are.
   ///
-  /// The profile of a build that may be approved is written to the artifacts, where `approve` finds it.
-  mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) throws(FileError) {
-    let isRegression = result.verdict == .regression
-    let rise = isRegression ? ExplainedRise(of: result.failingMetrics) : .peak
-    guard plan.isToBeProfiled(result), let rise else { return }
-    guard MeasurementMethod(rawValue: plan.environment.fingerprint.measurement)?.isTraced == true else {
-      let isOff = plan.scenario.isolation.tracer == .off
-      if isRegression { result.notes.append(.notExplained(obstacle: isOff ? .tracingIsOff : .noTracing)) }
+  /// Profiles of approved builds are only taken if the artifacts folder outlives the check (`keepsProfiles`), so that later
+  /// ones find them.
+  mutating func explain(_ results: inout [ScenarioResult], of plans: [CheckPlan], keepingProfiles keepsProfiles: Bool) {
+    budget = ExplanationBudget(measured: results.reduce(.zero) { $0 + $1.times.total })
+    let rises = results.indices.compactMap { index in Rise(results[index], plans[index], index) }
+      .sorted { ($1.size, $0.index) < ($0.size, $1.index) }
+    let unexplained = rises.filter { !settle($0, in: &results[$0.index], of: plans[$0.index]) }
+    inTurn(unexplained.map(\.index), results, plans) {
+      (explanation: inout Self, index: Int, repetitions: Int) throws(FileError) in
+      try explanation.explain(&results[index], of: plans[index], repetitions: repetitions)
+    }
+    if keepsProfiles { takeProfiles(of: results, plans) }
+  }
+
+  // MARK: Order
+
+  /// A regression that is to be explained.
+  private struct Rise {
+    let index: Int
+    let size: Bytes
+    let measured: MeasuredRise
+
+    init?(_ result: ScenarioResult, _ plan: CheckPlan, _ index: Int) {
+      guard result.verdict == .regression, result.failure == nil, plan.scenario.explain != .off,
+        let measured = result.measuredRise
+      else { return nil }
+      (self.index, self.measured, size) = (index, measured, measured.amount ?? .zero)
+    }
+  }
+
+  /// Calls `body` for each scenario with the number of its repetitions, 0 if it does not fit in what is left of the time.
+  private mutating func inTurn(
+    _ indices: [Int], _ results: [ScenarioResult], _ plans: [CheckPlan],
+    _ body: (inout Self, Int, Int) throws(FileError) -> Void
+  ) {
+    let candidates = indices.map { plans[$0].candidate(results[$0]) }
+    for (position, index) in indices.enumerated() {
+      do throws(FileError) {
+        try body(&self, index, budget.repetitions(ofFirst: candidates[position...]))
+      } catch {
+        failures.append(error)
+      }
+    }
+  }
+
+  // MARK: Regressions
+
+  /// Whether no profile is needed, since the mappings explain the rise, or none can explain it.
+  private mutating func settle(_ rise: Rise, in result: inout ScenarioResult, of plan: CheckPlan) -> Bool {
+    if let mapped = result.mappedRise {
+      result.explanation = RiseExplanation(rise.measured.kind, finding: .mapped(rise: mapped))
+      return true
+    }
+    guard let obstacle = obstacle(to: rise.measured, of: plan, result) else { return false }
+    result.notes.append(.notExplained(obstacle: obstacle))
+    return true
+  }
+
+  private func obstacle(
+    to rise: MeasuredRise, of plan: CheckPlan, _ result: ScenarioResult
+  ) -> ExplanationObstacle? {
+    if !plan.isTraced { return plan.scenario.isolation.tracer == .off ? .tracingIsOff : .noTracing }
+    let isComparable = rise.kind == .growth || plan.other != nil || base(of: plan) != nil
+    return isComparable ? nil : .noApprovedProfile(commit: result.approval?.commit)
+  }
+
+  private func base(of plan: CheckPlan) -> ProfiledBuild? { plan.baseline.flatMap(profiles.profile) }
+
+  private mutating func explain(
+    _ result: inout ScenarioResult, of plan: CheckPlan, repetitions: Int
+  ) throws(FileError) {
+    guard let rise = result.measuredRise else { return }
+    guard repetitions > 0 else {
+      let candidate = plan.candidate(result)
+      let left = budget.left(under: candidate.rule) ?? .zero
+      let obstacle = ExplanationObstacle.overBudget(
+        estimate: budget.estimate(of: candidate), left: left, rise: rise.kind)
+      result.notes.append(.notExplained(obstacle: obstacle))
       return
     }
-    let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime - time
-    let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
-    let explanation: Explanation
-    if let mostTime, estimate > mostTime {
-      explanation = Explanation(
-        scenario: result.name, obstacle: .takesLong(estimate: estimate, left: max(.zero, mostTime)))
-    } else {
-      let begin = ContinuousClock.now
-      defer {
-        result.times.explaining = ContinuousClock.now - begin
-        time += result.times.explaining
-      }
-      explanation = try profiled(plan, rise, mostTime)
+    let (found, time) = try profiled(result, plan, repetitions, of: rise)
+    result.times.explaining = time
+    guard let explanation = found else {
+      result.notes.append(.notExplained(obstacle: .interrupted))
+      return
     }
-    if isRegression { add(explanation, to: &result, of: plan) }
-  }
-
-  private mutating func profiled(
-    _ plan: CheckPlan, _ rise: ExplainedRise, _ mostTime: Duration?
-  ) throws(FileError) -> Explanation {
-    var runs = try ProfiledRuns(
-      of: plan.scenario, against: plan.other, by: measurer, into: artifacts.explain, showProgress: showProgress)
-    (runs.mostTime, runs.rise) = (mostTime, rise)
-    let (name, environment) = (plan.scenario.name, plan.environment.name)
-    let base = plan.other == nil ? baselines.profile(of: name, environment: environment) : nil
-    guard let explanation = runs.explanation(repetitions: Self.repetitions, base: base) else {
-      return Explanation(scenario: name, obstacle: .interrupted)
-    }
-    if var build = explanation.build {
+    // What may be approved needs a profile for later explanations.
+    if var build = explanation.build, plan.other == nil {
       build.run = run
-      try artifacts.write(build, of: name)
+      try artifacts.write(build, of: result.name)
     }
-    return explanation
+    add(explanation, to: &result)
   }
 
-  private mutating func add(_ explanation: Explanation, to result: inout ScenarioResult, of plan: CheckPlan) {
+  private mutating func add(_ explanation: Explanation, to result: inout ScenarioResult) {
     if explanation.comparison != nil { explanations.append(explanation) }
     result.explanation = explanation.comparison.flatMap { comparison in
       comparison.finding.map { RiseExplanation(comparison.explained, finding: $0) }
     }
-    let lacksBase = result.explanation == nil && plan.other == nil && result.approval != nil
-    let missing = lacksBase ? ExplanationObstacle.noApprovedProfile(commit: result.approval?.commit) : nil
-    if let obstacle = explanation.obstacle ?? missing { result.notes.append(.notExplained(obstacle: obstacle)) }
+    if let obstacle = explanation.obstacle { result.notes.append(.notExplained(obstacle: obstacle)) }
+  }
+
+  // MARK: Approved builds
+
+  /// Takes the profiles of scenarios that pass against a baseline without one, the shortest first, so that many get one.
+  private mutating func takeProfiles(of results: [ScenarioResult], _ plans: [CheckPlan]) {
+    let wanted = results.indices.filter { index in
+      let plan = plans[index]
+      return results[index].verdict == .pass && plan.scenario.explain != .off && plan.isTraced && plan.baseline != nil
+        && base(of: plan) == nil
+    }
+    let shortest = wanted.sorted { (results[$0].typicalDuration, $0) < (results[$1].typicalDuration, $1) }
+    inTurn(shortest, results, plans) {
+      (explanation: inout Self, index: Int, repetitions: Int) throws(FileError) in
+      try explanation.takeProfile(of: results[index], plans[index], repetitions: repetitions)
+    }
+    missing = wanted.count - taken
+  }
+
+  private mutating func takeProfile(
+    of result: ScenarioResult, _ plan: CheckPlan, repetitions: Int
+  ) throws(FileError) {
+    guard repetitions > 0, let baseline = plan.baseline else { return }
+    guard let build = try profiled(result, plan, repetitions, of: nil).explanation?.build else { return }
+    try profiles.keep(build, for: baseline)
+    taken += 1
+  }
+
+  /// What the profiler found, and how long that took; nothing after an interruption.
+  private mutating func profiled(
+    _ result: ScenarioResult, _ plan: CheckPlan, _ repetitions: Int, of rise: MeasuredRise?
+  ) throws(FileError) -> (explanation: Explanation?, time: Duration) {
+    let candidate = plan.candidate(result)
+    var runs = try ProfiledRuns(
+      of: plan.scenario, against: rise == nil ? nil : plan.other, by: measurer, into: artifacts.explain,
+      showProgress: showProgress)
+    runs.mostTime = budget.left(under: candidate.rule)
+    if let rise { runs.rise = rise } else { runs.purpose = .profiling }
+    runs.expectedRise = result.peak.map { Bytes($0.count / Self.usualPart) }
+    let begin = ContinuousClock.now
+    let base = rise == nil || plan.other != nil ? nil : base(of: plan)
+    let explanation = runs.explanation(repetitions: repetitions, base: base)
+    let time = ContinuousClock.now - begin
+    budget.note(runs.begun, of: candidate, took: time)
+    return (explanation, time)
   }
 }
 
@@ -93,24 +191,37 @@ extension CheckPlan {
     if case .build(let scenario) = comparison { scenario } else { nil }
   }
 
-  /// Regressions are explained; what may become a baseline needs a profile for later explanations.
-  fileprivate func isToBeProfiled(_ result: ScenarioResult) -> Bool {
-    guard scenario.explain != .off, result.failure == nil else { return false }
-    switch result.verdict {
-    case .regression: return true
-    case .improved, .noBaseline: return other == nil
-    case .skipped: return other == nil && result.approval == nil && !result.metrics.isEmpty
-    case .pass, .inconclusive, .failed: return false
-    }
+  fileprivate var baseline: Baseline? {
+    if case .approved(.baseline(let baseline)) = comparison { baseline } else { nil }
+  }
+
+  fileprivate var isTraced: Bool {
+    MeasurementMethod(rawValue: environment.fingerprint.measurement)?.isTraced == true
+  }
+
+  /// One repetition of it, and one of the other build.
+  fileprivate func candidate(_ result: ScenarioResult) -> ExplanationBudget.Candidate {
+    ExplanationBudget.Candidate(
+      rule: scenario.explain, repetition: result.typicalDuration * (other == nil ? 1 : 2))
   }
 }
 
 extension ScenarioResult {
-  fileprivate var failingMetrics: [MetricName] { summary.metrics.filter { $0.verdict == .regression }.map(\.metric) }
+  /// The mappings that explain the largest rise; nil if it is not theirs.
+  fileprivate var mappedRise: MappedRise? {
+    guard let amount = measuredRise?.amount, let before = reference?.composition, let now = summary.composition else {
+      return nil
+    }
+    return MappedRise(from: before, to: now, of: amount)
+  }
 
   /// The median duration of a repetition.
   fileprivate var typicalDuration: Duration {
     let durations = repetitions.map(\.duration).sorted()
     return durations.isEmpty ? .zero : durations[durations.count / 2]
+  }
+
+  fileprivate var peak: Bytes? {
+    summary[.peakRSS]?.current.map { Bytes(clampedFrom: $0.median) }
   }
 }

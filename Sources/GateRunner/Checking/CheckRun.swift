@@ -12,6 +12,8 @@ struct CheckRun {
   let comparison: Note?
   /// How many scenarios are measured at the same time.
   let jobs: Int
+  /// Whether the artifacts folder outlives the check, as earlier files in it show.
+  let keepsProfiles: Bool
   let showProgress: @Sendable (Progress) -> Void
   private(set) var explanation: CheckExplanation
   /// The results of the comparison build, if any.
@@ -27,6 +29,7 @@ struct CheckRun {
     root: String,
     comparison: Note?,
     jobs: Int,
+    keepsProfiles: Bool,
     explanation: CheckExplanation,
     showProgress: @escaping @Sendable (Progress) -> Void
   ) {
@@ -36,6 +39,7 @@ struct CheckRun {
     self.root = root
     self.comparison = comparison
     self.jobs = jobs
+    self.keepsProfiles = keepsProfiles
     self.explanation = explanation
     self.showProgress = showProgress
   }
@@ -50,20 +54,21 @@ struct CheckRun {
 
   /// The results in order of the plans; nil if measuring was interrupted.
   ///
-  /// Regressions are explained when all scenarios have been measured, one after the other: the profiler stops its target
-  /// so often that it would slow the others down.
+  /// Regressions are explained when all scenarios have been measured, one after the other: then it is known which rose
+  /// most, and how long that may take.
   mutating func results(of plans: [CheckPlan]) -> [ScenarioResult]? {
     guard let measured = measureAll(plans) else { return nil }
     var results: [ScenarioResult] = []
-    for (plan, measured) in zip(plans, measured) {
+    for measured in measured {
       measured.writeFailure.map { writeFailures.append($0) }
       measured.other.map { comparisons.append($0) }
       var result = measured.own
-      explain(&result, of: plan)
       let commits = result.approval?.commit.flatMap { commitsSince($0) }
       result.reference?.commitsSinceApproval = commits
       results.append(result)
     }
+    explanation.explain(&results, of: plans, keepingProfiles: keepsProfiles)
+    writeFailures += explanation.failures
     return results
   }
 
@@ -113,14 +118,6 @@ struct CheckRun {
       if let comparison { own.notes.append(comparison) }
       guard let results = judging.results(of: &own, against: &other) else { return nil }
       return Measured(own: results.own, other: results.other, writeFailure: own.writeFailure ?? other.writeFailure)
-    }
-  }
-
-  private mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) {
-    do throws(FileError) {
-      try explanation.explain(&result, of: plan)
-    } catch {
-      writeFailures.append(error)
     }
   }
 

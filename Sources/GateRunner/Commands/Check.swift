@@ -65,12 +65,14 @@ package struct Check {
     _ invocation: Invocation
   ) throws -> ExitCode {
     let explanation = CheckExplanation(
-      measurer: invocation.measurer, artifacts: artifacts, baselines: BaselineStore(folder: project.baselines),
+      measurer: invocation.measurer, artifacts: artifacts,
+      profiles: ApprovedProfiles(baselines: BaselineStore(folder: project.baselines), artifacts: artifacts),
       run: result.run.id, showProgress: invocation.console.show)
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
       measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
-      jobs: jobs ?? project.jobs, explanation: explanation, showProgress: invocation.console.show)
+      jobs: jobs ?? project.jobs, keepsProfiles: artifacts.hasEarlierRuns, explanation: explanation,
+      showProgress: invocation.console.show)
     try checkRun.prepareFolders(for: plans)
     let begin = ContinuousClock.now
     let measured = checkRun.results(of: plans)
@@ -79,6 +81,7 @@ package struct Check {
     var result = result
     result.run.duration = ContinuousClock.now - begin
     result.scenarios = results
+    result.run.notes += [checkRun.explanation.note].compactMap(\.self)
     var report = CheckReport(
       result: result,
       project: project,

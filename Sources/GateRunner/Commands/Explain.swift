@@ -13,7 +13,7 @@ package struct Explain {
   package var against: ComparisonSource?
   /// Which rise is explained; without another build, of growth the rise during the run.
   package var rise = ExplainedRise.peak
-  /// The path of an earlier profile to compare with; only for one scenario.
+  /// The path of an earlier profile to compare with, instead of the approved build's; only for one scenario.
   package var base: String?
   /// The files for the profile; only for one scenario.
   package var files: [ProfileOutput] = []
@@ -43,7 +43,8 @@ package struct Explain {
       var runs = try ProfiledRuns(
         of: scenario, against: other, by: invocation.measurer, into: artifacts.explain,
         showProgress: invocation.console.show)
-      runs.rise = rise
+      runs.rise = MeasuredRise(rise)
+      let base = try base ?? (other == nil ? approved(scenario, project, artifacts, invocation) : nil)
       if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
     }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
@@ -60,6 +61,17 @@ package struct Explain {
     throw RunnerError(
       problem: "\(option) is for one scenario, and \(scenarios.count) are selected",
       hint: "name one of them, as in `highwater explain \(option) FILE \(scenarios[0].name)`")
+  }
+
+  /// The profile of the approved build, if there is one for this machine.
+  private func approved(
+    _ scenario: Scenario, _ project: Project, _ artifacts: ArtifactsFolder, _ invocation: Invocation
+  ) throws -> ProfiledBuild? {
+    let store = BaselineStore(folder: project.baselines)
+    let environment = project.environment.environment(of: scenario, on: invocation.measurer)
+    let baseline = (try? store.load(scenario.name, environment: environment.name)) ?? nil
+    guard let baseline, baseline.isComparable(to: environment) else { return nil }
+    return ApprovedProfiles(baselines: store, artifacts: artifacts).profile(for: baseline)
   }
 
   private func readBase(_ path: String, _ invocation: Invocation) throws -> ProfiledBuild {

@@ -3,21 +3,31 @@ import GateFiles
 
 /// Repetitions of a scenario under the profiler, alternately of two builds if there is another one.
 struct ProfiledRuns {
-  /// How many stops at allocations a repetition may cost, of some 20 µs each.
-  private static let mostStops: Int64 = 100_000
-  /// The interval of the first repetition, from which that of the others follows.
-  private static let firstInterval = Bytes(1 << 14)
+  /// The mean number of bytes from one sampled allocation to the next at the start, if the rise is unknown; the profiler
+  /// doubles it as a run needs it.
+  private static let shortestInterval: Int64 = 1 << 10
+  private static let longestInterval: Int64 = 1 << 16
+  /// So many samples of a rise give an error of 3 % (the square root of their number).
+  private static let samplesOfRise: Int64 = 1000
 
   private let own: Scenario
   private let other: Scenario?
   private let artifacts: ArtifactsFolder
   private let measurer: any Measurer
   private let showProgress: @Sendable (Progress) -> Void
+  var purpose = Progress.Purpose.explaining
   /// How long all repetitions may take; nil for any time.
   var mostTime: Duration?
-  var rise = ExplainedRise.peak
-  private var time = Duration.zero
+  var rise = MeasuredRise(.peak)
+  /// The rise that is to be seen; nil if it is unknown.
+  var expectedRise: Bytes?
+  /// What the repetitions have taken so far.
+  private(set) var time = Duration.zero
+  /// How many repetitions of this build were begun.
+  private(set) var begun = 0
   private var failure: Failure?
+  /// The repetition in which the time was over, and how long it was.
+  private var cutShort: (repetition: ProfiledRepetition, time: Duration)?
   private var isInterrupted = false
 
   /// Prepares the folders for the outputs.
@@ -35,86 +45,93 @@ struct ProfiledRuns {
 
   /// What holds the memory of the processes that rose most, or why there is no profile; nil after an interruption.
   ///
-  /// A first repetition of each build is a warm-up: it shows how much the program allocates. An earlier profile, `base`,
-  /// takes the place of another build.
+  /// An earlier profile, `base`, takes the place of another build. If the time is over, what was seen until then counts.
   mutating func explanation(repetitions: Int, base: ProfiledBuild?) -> Explanation? {
     var (own, other): ([ProfiledRepetition], [ProfiledRepetition]) = ([], [])
-    var interval = Self.firstInterval
-    var obstacle: ExplanationObstacle?
-    for number in 0...repetitions where obstacle == nil {
-      let first = repetition(of: self.own, number, of: repetitions, interval)
-      let second = compared.flatMap { repetition(of: $0, number, of: repetitions, interval, isComparison: true) }
-      guard let first, compared == nil || second != nil else { break }
-      if number == 0 {
-        interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
-        let estimate = time * (repetitions + 1)
-        if let mostTime, estimate > mostTime { obstacle = .takesLong(estimate: estimate, left: mostTime) }
-      } else {
-        own.append(first)
-        if let second { other.append(second) }
-      }
+    for number in 1...repetitions where hasTime(for: number) {
+      begun = number
+      guard let first = repetition(of: self.own, number, of: repetitions) else { break }
+      let second = compared.flatMap { repetition(of: $0, number, of: repetitions, isComparison: true) }
+      guard compared == nil || second != nil else { break }
+      own.append(first)
+      if let second { other.append(second.named(like: first)) }
     }
     guard !isInterrupted else { return nil }
-    var explanation = Explanation(scenario: self.own.name, obstacle: obstacle ?? failure.map { .failed(failure: $0) })
+    var explanation = Explanation(scenario: self.own.name, obstacle: failure.map { .failed(failure: $0) })
     explanation.limits = measurer.profilerLimits
     explanation.build = ProfiledBuild(own)
-    other = other.map { $0.named(like: own[0]) }
-    guard let comparison = explanation.build?.comparison(with: base ?? ProfiledBuild(other), of: rise) else {
-      explanation.obstacle = explanation.obstacle ?? .noSnapshot
-      return explanation
+    if own.isEmpty, let cutShort {
+      explanation.obstacle = .ranOut(after: cutShort.time, rise: rise.kind)
+      own = [cutShort.repetition]
     }
-    explanation.profile = own.compactMap { $0.profile(of: comparison.now.process, at: rise.moment) }.middle
-    explanation.comparison = base == nil ? detailed(comparison, own, other) : comparison
+    compare(own, base ?? ProfiledBuild(other), in: &explanation)
     return explanation
   }
 
-  /// The comparison with inlined functions, which only profiles that were taken now have.
-  private func detailed(
-    _ comparison: ProfileComparison, _ own: [ProfiledRepetition], _ other: [ProfiledRepetition]
-  ) -> ProfileComparison {
-    let now = own.compactMap { $0.profile(of: comparison.now.process, at: rise.moment) }
-    let earlier = (rise == .growth ? own : other).compactMap { repetition in
-      repetition.profile(of: comparison.before?.process, at: rise.earlierMoment)
+  private func compare(_ own: [ProfiledRepetition], _ before: ProfiledBuild?, in explanation: inout Explanation) {
+    guard let comparison = ProfiledBuild(own)?.comparison(with: before, of: rise) else {
+      explanation.obstacle = explanation.obstacle ?? .noSnapshot
+      return
     }
-    var detailed = ProfileComparison(repetitions: now, before: earlier) ?? comparison
-    (detailed.explained, detailed.middle) = (rise, comparison.middle)
-    return detailed
+    explanation.comparison = comparison
+    explanation.profile = own.compactMap { $0.profile(like: comparison.now) }.middle
   }
 
   /// Growth is that of one build.
-  private var compared: Scenario? { rise == .growth ? nil : other }
+  private var compared: Scenario? { rise.kind == .growth ? nil : other }
 
-  /// The least power of two from 1 KiB on that gives few enough samples of so much memory.
-  ///
-  /// Small intervals show small differences.
-  private static func interval(for allocated: Bytes) -> Bytes {
-    let least = max(1024, allocated.count / mostStops)
-    return Bytes(1 << (Int64.bitWidth - (least - 1).leadingZeroBitCount))
+  /// Whether one more repetition of each build fits in the time, if it takes as long as those before.
+  private func hasTime(for number: Int) -> Bool {
+    guard let mostTime, number > 1 else { return true }
+    return time + time / (number - 1) <= mostTime
   }
 
-  /// The profiles of one repetition; nil after a failure or an interruption.
+  /// A thousandth of the rise, as a power of two.
+  private var interval: Bytes {
+    let wanted = (rise.amount ?? expectedRise ?? .zero).count / Self.samplesOfRise
+    let bounded = max(Self.shortestInterval, min(wanted, Self.longestInterval))
+    return Bytes(1 << (Int64.bitWidth - 1 - bounded.leadingZeroBitCount))
+  }
+
+  /// The profiles of one repetition; nil after a failure or an interruption, or if the time was over before its end.
   private mutating func repetition(
-    of scenario: Scenario, _ number: Int, of count: Int, _ interval: Bytes, isComparison: Bool = false
+    of scenario: Scenario, _ number: Int, of count: Int, isComparison: Bool = false
   ) -> ProfiledRepetition? {
-    guard failure == nil, !isInterrupted else { return nil }
     var scenario = scenario
     scenario.target.samplingInterval = interval
-    // The stops make a program several times slower.
-    scenario.timeout = min(scenario.timeout * 10, mostTime ?? .seconds(Int64.max))
+    let left = mostTime.map { max(.milliseconds(1), $0 - time) }
+    // The profiler makes a program slower.
+    scenario.timeout = min(scenario.timeout * 10, left ?? .seconds(Int64.max))
     let progress = Progress.Repetition(
-      scenario: scenario.name, number: max(1, number), of: number > 0 ? count : 1, isWarmup: number < 1,
-      isComparison: isComparison, purpose: .explaining)
+      scenario: scenario.name, number: number, of: count, isComparison: isComparison, purpose: purpose)
     showProgress(.repetitionStarted(progress))
     let output = artifacts.output(of: scenario.name, repetition: number)
+    let begin = ContinuousClock.now
     guard let recording = measurer.measure(scenario, output: output, keepsInterrupted: false) else {
       isInterrupted = true
       return nil
     }
     showProgress(.repetitionFinished(progress, peak: nil, duration: recording.duration))
-    time += recording.duration
-    failure = recording.failure(in: scenario, loop: nil)
-    return ProfiledRepetition(
+    time += ContinuousClock.now - begin
+    let repetition = ProfiledRepetition(
       main: recording.processes.first(where: \.isMain)?.command, profiles: recording.profiles)
+    guard let found = recording.failure(in: scenario, loop: nil) else { return repetition }
+    if scenario.timeout == left, found.isOutOfTime {
+      if !isComparison { cutShort = (repetition, recording.duration) }
+    } else {
+      failure = found
+    }
+    return nil
+  }
+}
+
+extension Failure {
+  /// Whether the scenario's timeout ended the repetition.
+  fileprivate var isOutOfTime: Bool {
+    switch problem {
+    case .timeout, .outOfTime: true
+    default: false
+    }
   }
 }
 

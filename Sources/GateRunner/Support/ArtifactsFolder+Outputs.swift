@@ -10,6 +10,11 @@ extension ArtifactsFolder {
   /// The folder for the outputs of profiled repetitions.
   var explain: ArtifactsFolder { ArtifactsFolder(path: "\(path)/explain") }
 
+  /// Whether it has files of earlier runs: then it is not the empty folder of a job whose files are lost with it.
+  var hasEarlierRuns: Bool {
+    [result, "\(path)/history.sqlite"].contains { (try? Descriptor.kind(of: $0, followingLinks: true)) ?? nil != nil }
+  }
+
   /// The page with the flame graphs of the last explanations.
   var explanationPage: String { "\(path)/explain.html" }
 

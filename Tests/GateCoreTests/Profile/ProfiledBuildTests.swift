@@ -73,11 +73,11 @@ struct ProfiledBuildTests {
     }
     let (before, now) = (try build([.peak: 20, .end: 5, .early: 4]), try build([.peak: 21, .end: 9, .early: 6]))
     for (rise, mebibytes) in [(ExplainedRise.peak, 1), (.steady, 4), (.growth, 3)] as [(ExplainedRise, Int64)] {
-      #expect(now.comparison(with: before, of: rise)?.rise == .mebibytes(mebibytes))
+      #expect(now.comparison(with: before, of: MeasuredRise(rise))?.rise == .mebibytes(mebibytes))
     }
-    #expect(try build([.peak: 1]).comparison(with: before, of: .growth) == nil)
+    #expect(try build([.peak: 1]).comparison(with: before, of: MeasuredRise(.growth)) == nil)
     func growth(middle: Int64) throws -> CulpritFinding? {
-      try build([.early: 10, .middle: middle, .end: 30]).comparison(with: nil, of: .growth)?.finding
+      try build([.early: 10, .middle: middle, .end: 30]).comparison(with: nil, of: MeasuredRise(.growth))?.finding
     }
     // 4 of 20 MiB are the least that is growth in its second half.
     #expect(try growth(middle: 26)?.culprit != nil)
@@ -85,5 +85,55 @@ struct ProfiledBuildTests {
     #expect(ExplainedRise(of: [.growth]) == .growth && ExplainedRise(of: [.steadyRSS, .growth]) == .steady)
     #expect(ExplainedRise(of: [.steadyRSS, .peakRSS]) == .peak)
     #expect(ExplainedRise(of: [.value("items"), .faultRate]) == nil)
+  }
+
+  /// Three repetitions of processes of one name, each of which holds so many MiB; in the second one two of them never lived
+  /// at the same time.
+  private func workers(_ sizes: [Int64]) throws -> ProfiledBuild {
+    let repetitions = (0..<3).map { number in
+      let together = number == 1 ? sizes.max() ?? 0 : sizes.reduce(0, +)
+      let ranked = [together] + sizes.sorted(by: >)
+      let profiles = ranked.enumerated().map { rank, size in
+        var profile = MemoryProfile(["a!main;a!load": .init(live: size << 20)])
+        (profile.process, profile.rank) = ("worker", rank == 0 ? nil : rank)
+        return profile
+      }
+      return ProfiledRepetition(main: "sh", profiles: profiles)
+    }
+    return try #require(ProfiledBuild(repetitions))
+  }
+
+  @Test("One of several processes that rose is explained, though all together differ from run to run")
+  func oneOfSeveral() throws {
+    let before = try workers([60, 60, 60])
+    let largest = try #require(try workers([60, 80, 60]).comparison(with: before))
+    #expect(largest.now.rank == 1 && largest.rise == .mebibytes(20))
+    #expect(largest.finding?.culprit?.change.change == .mebibytes(20))
+    // The second one by size.
+    let second = try #require(
+      try workers([100, 80, 60]).comparison(with: try workers([100, 60, 60]), of: MeasuredRise(.peak, isOfTree: true)))
+    #expect(second.now.rank == 2 && second.rise == .mebibytes(20))
+    // One more process of the name.
+    let further = try #require(try workers([60, 60, 60, 60]).comparison(with: before))
+    #expect(further.now.rank == 4 && further.before?.anonymous == .zero)
+  }
+
+  @Test("Several processes that rose count together, unless the metric is of one process")
+  func severalRose() throws {
+    func build(_ sizes: [Int64]) throws -> ProfiledBuild {
+      let profiles = ([sizes.reduce(0, +)] + sizes).enumerated().map { rank, size in
+        var profile = MemoryProfile(["a!main;a!load": .init(live: size << 20)])
+        (profile.process, profile.rank) = ("worker", rank == 0 ? nil : rank)
+        return profile
+      }
+      let repetition = ProfiledRepetition(main: "worker", profiles: profiles)
+      return try #require(ProfiledBuild([repetition, repetition]))
+    }
+    let (before, now) = (try build([10, 10]), try build([13, 13]))
+    #expect(now.comparison(with: before)?.rise == .mebibytes(6))
+    #expect(
+      now.comparison(with: before, of: MeasuredRise(.peak, amount: .mebibytes(6), isOfTree: true))?.rise
+        == .mebibytes(6))
+    #expect(now.comparison(with: before, of: MeasuredRise(.peak, amount: .mebibytes(3)))?.rise == .mebibytes(3))
   }
 }

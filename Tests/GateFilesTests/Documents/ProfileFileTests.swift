@@ -57,6 +57,33 @@ struct ProfileFileTests {
     #expect(finding?.culprit?.change.function.description == "libstore.so!remember")
   }
 
+  @Test("Inlined functions, and single processes of a name, are kept")
+  func inlined() throws {
+    func build(_ index: Int64) throws -> ProfiledBuild {
+      let main = ProfileExample.function("hog", "main", file: "/src/hog.c", line: 11)
+      let inlined = CallTree.Function(
+        module: "hog", name: "build_index", file: "/src/hog.c", line: 6, isInlined: true)
+      var calls = CallTree.Builder()
+      calls.add(.init(live: 4_000_000), stack: [main, ProfileExample.function("hog", "load_rows")])
+      calls.add(.init(live: index), stack: [main, inlined])
+      var profile = ProfileExample.profile()
+      (profile.calls, profile.rank) = (calls.tree, 2)
+      profile.anonymous = Bytes(4_000_000 + index)
+      return try #require(
+        ProfiledBuild([ProfiledRepetition(main: "server", profiles: [profile, ProfileExample.profile()])]))
+    }
+    var old = try build(1_000_000)
+    old.baseline = "20260101T000000Z-1"
+    let decoded = try ProfileFile.decode(ProfileFile.encode(old), path: "p.json")
+    let (stored, own) = (decoded.processes[1], old.processes[1])
+    #expect(stored.rank == 2 && stored.sourced == ["hog"] && decoded.baseline == old.baseline)
+    #expect(stored.functions.filter(\.isInlined).map(\.name.name) == ["build_index"])
+    let now = try build(6_000_000).processes[1]
+    let finding = ProfileComparison(before: stored, now: now).finding
+    #expect(finding?.culprit?.change.function.name == "build_index")
+    #expect(finding == ProfileComparison(before: own, now: now).finding)
+  }
+
   @Test("A process's name that is longer than any of the kernel's is shortened, written or read")
   func longProcess() throws {
     let long = String(repeating: "w", count: 100)

@@ -1,0 +1,46 @@
+extension Composition {
+  /// The mappings whose resident pages changed, the largest change first.
+  ///
+  /// Each side lists only its largest mappings: one that a side lacks counts as absent only if it is larger than the
+  /// smallest one listed there, or that list is not full.
+  package func mappingChanges(since before: Composition) -> [Library] {
+    guard !libraries.isEmpty, !before.libraries.isEmpty else { return [] }
+    let (old, new) = (before.residentByMapping, residentByMapping)
+    let (leastOld, leastNew) = (before.leastListed, leastListed)
+    let changes = Set(old.keys).union(new.keys).compactMap { name -> Library? in
+      let amount: Bytes
+      switch (old[name], new[name]) {
+      case (let old?, let new?): amount = new - old
+      case (nil, let new?) where new > leastOld: amount = new
+      case (let old?, nil) where old > leastNew: amount = .zero - old
+      default: return nil
+      }
+      return amount == .zero ? nil : Library(name: name, resident: amount)
+    }
+    return changes.sorted { ($0.resident.count.magnitude, $1.name) > ($1.resident.count.magnitude, $0.name) }
+  }
+
+  /// The smallest mapping listed; zero if all are.
+  private var leastListed: Bytes {
+    libraries.count < Self.storedLibraries ? .zero : libraries.map(\.resident).min() ?? .zero
+  }
+
+  private var residentByMapping: [String: Bytes] {
+    Dictionary(libraries.map { ($0.name, $0.resident) }, uniquingKeysWith: +)
+  }
+}
+
+extension MappedRise {
+  private static let mostNamed = 3
+
+  /// The rise from one composition to another, if it is most of a rise; nil if it is not.
+  package init?(from before: Composition, to now: Composition, of rise: Bytes) {
+    let changes = now.mappingChanges(since: before)
+    let kinds: [(Kind, Bytes)] = [(.files, now.file - before.file), (.shared, now.shared - before.shared)]
+    guard let (kind, amount) = kinds.max(by: { $0.1 < $1.1 }), amount >= Self.least,
+      Double(amount.count) >= ProfileComparison.leastShare * Double(rise.count)
+    else { return nil }
+    let own = changes.filter { $0.isShared == (kind == .shared) && $0.resident.count >= amount.count / 10 }
+    self.init(kind, rise: amount, largest: own.prefix(Self.mostNamed).map { Mapping($0.name, rise: $0.resident) })
+  }
+}
