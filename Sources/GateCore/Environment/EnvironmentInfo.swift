@@ -27,7 +27,8 @@ extension Sequence<EnvironmentInfo> {
 
 /// The accuracy of the machine's memory counters.
 package struct CounterCheck: Sendable, Hashable {
-  /// The error bound of a high-water mark after memory was released, per kind of memory (lib/percpu_counter.c).
+  /// The error bound of a high-water mark after memory was released, of all kinds of memory together
+  /// (lib/percpu_counter.c).
   package var bound: Bytes
   /// `VmRSS` of `status` less `Rss` of `smaps_rollup`, of an idle helper process; zero from Linux 6.16 on.
   package var difference: Bytes

@@ -8,7 +8,7 @@ extension Machine {
   package static let counters: CounterCheck? = {
     guard let difference = LinuxCalls.withIdleChild(holding: .mebibytes(1), counterDifference) else { return nil }
     let cpus = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let bound = counterBound(cpus: cpus, pageSize: PageSize.bytes, release: systemNames().release)
+    let bound = markBound(cpus: cpus, pageSize: PageSize.bytes, release: systemNames().release)
     return CounterCheck(bound: bound, difference: difference)
   }()
 
@@ -23,7 +23,13 @@ extension Machine {
     return counted.resident - .kibibytes(added)
   }
 
-  /// The maximum error of a stored high-water mark, for each kind of memory.
+  /// The maximum error of a stored high-water mark: resident memory is the sum of three counters (`MM_ANONPAGES`,
+  /// `MM_FILEPAGES` and `MM_SHMEMPAGES`, mm.h), and each may lag.
+  static func markBound(cpus: Int, pageSize: Int, release: String) -> Bytes {
+    Bytes(3 * counterBound(cpus: cpus, pageSize: pageSize, release: release).count)
+  }
+
+  /// The maximum error of the stored value of one counter.
   ///
   /// Since Linux 6.2 (commit f1a7941243c1) each CPU may hold back one page less than a batch, which is 32 or twice the
   /// number of CPUs (lib/percpu_counter.c). Earlier kernels hold back up to 64 pages per thread (mm/memory.c,

@@ -113,12 +113,10 @@ private struct ThreadFiles: ~Copyable {
 // MARK: - Trace events
 
 extension TrackedProcess {
-  /// The error of high-water marks: each of three counters may lag (``Machine/counterBound(cpus:pageSize:release:)``).
-  private static let markError =
-    3
-    * Machine.counterBound(
-      cpus: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), pageSize: PageSize.bytes, release: Machine.systemNames().release
-    ).count
+  /// The error of high-water marks: ``Machine/markBound(cpus:pageSize:release:)``.
+  private static let markError = Machine.markBound(
+    cpus: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), pageSize: PageSize.bytes, release: Machine.systemNames().release
+  ).count
 
   /// Sets the parent, and how much anonymous memory it has in common with that one; this may be reported after its exec.
   ///
