@@ -23,6 +23,8 @@ package enum InstanceRefusal: String, Sendable, Codable, CaseIterable {
   case protectedMemory
   /// The library did not count an object that it allocated as a test.
   case failedSelfTest
+  /// The target had more processes than are read.
+  case tooManyProcesses
   /// A repetition with the library failed.
   case failedRepetition
 }

@@ -46,6 +46,9 @@ final class InstanceCounter: Sendable {
 
   /// The highest counts, once all processes have ended, including those that each process ended with.
   func finish() -> InstanceReading {
+    guard Self.processes(in: folder).count <= Self.mostProcesses else {
+      return InstanceReading(refusal: .tooManyProcesses)
+    }
     let files = readProcesses.compactMap(file)
     for file in files where file.refusal == nil { raise(to: file.live) }
     guard files.contains(where: { $0.refusal == nil }) else {
@@ -62,8 +65,8 @@ final class InstanceCounter: Sendable {
     InstanceFile(at: "\(folder)/\(process)")
   }
 
-  /// A target with more processes would make reading slow; the first by number count.
-  private static let mostProcesses = 64
+  /// A target with more processes would make reading slow: it is not counted.
+  private static let mostProcesses = 512
 
   private var readProcesses: some Sequence<Int32> { Self.processes(in: folder).sorted().prefix(Self.mostProcesses) }
 

@@ -52,6 +52,7 @@ extension InstanceRefusal {
     case .unknownCode: "this version of the Swift runtime is not known, or another tool has changed it"
     case .protectedMemory: "the system does not allow the program's code to be changed (mprotect(2))"
     case .failedSelfTest: "the Swift runtime did not call the counters"
+    case .tooManyProcesses: "the target had more processes than are read; count them in a scenario with fewer"
     case .failedRepetition: "the scenario failed while its instances were counted"
     }
   }
