@@ -50,6 +50,7 @@ package enum ApprovalReport {
     case .created, .replaced:
       medians(change, style).write(to: &page, indent: 11)
       if let count = count(change) { page.paragraph(count, indent: 11) }
+      if let growth = change.hiddenGrowth { page.paragraph(growth.displayText, indent: 11, label: "note: ") }
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged(let reason): page.paragraph(reason.displayText, indent: 11)
     case .skipped(let reasons): write(reasons, against: change.scenario, to: &page)
@@ -86,7 +87,10 @@ package enum ApprovalReport {
   private static func count(_ change: ApprovalChange) -> String? {
     guard change.countAfter > 0 else { return nil }
     let before = change.countBefore == 0 || change.countBefore == change.countAfter ? nil : change.countBefore
+    let fewer = change.fewerValues.sorted { MetricName.isListedBefore($0.key, $1.key) }
+      .map { "; \(TerminalText.safe($0.key.text)) of \($0.value)" }
     return "medians of \(Format.count(change.countAfter, "repetition"))" + (before.map { " (before: \($0))" } ?? "")
+      + fewer.joined()
   }
 
   /// The medians before and after.

@@ -67,6 +67,70 @@ struct GrowthNoteTests {
     #expect(measured([.continuous], gate: Gate(rules: [rule])).noteOnUngatedGrowth == nil)
   }
 
+  /// Repetitions with this growth per iteration, of so many iterations, that are checked against equal ones.
+  private func hidden(
+    _ slopes: [Double],
+    iterations: Int,
+    _ kind: Growth.Kind = .level,
+    gate: Gate = .standard,
+    hasBaseline: Bool = true
+  ) -> HiddenGrowth? {
+    let metrics: [MetricName: [Double]] = [.peakRSS: Given.values(10, count: slopes.count), .growth: slopes]
+    var measured = Given.measurements(metrics, gate: gate)
+    measured.growthIsPerIteration = true
+    for (at, slope) in slopes.enumerated() {
+      measured.repetitions[at].growth = Growth(
+        slope: slope, low: slope, high: slope, kind: kind, iterations: iterations)
+    }
+    var baseline = Given.baseline(metrics)
+    baseline.units[.growth] = MetricName.growth.unit(perIteration: true)
+    let judged = measured.judged(against: hasBaseline ? .baseline(baseline) : .missing)
+    let noted = judged.notes.lazy.compactMap { if case .hiddenGrowth(let growth) = $0 { growth } else { nil } }.first
+    #expect(noted == judged.hiddenGrowth)
+    return noted
+  }
+
+  @Test("A gate that would miss half a KiB per iteration says so and why, with and without a baseline")
+  func hiddenGrowth() {
+    let still = Array(repeating: 0.0, count: 10)
+    let noisy = (0..<10).map { Double($0 * 2000) }
+    for hasBaseline in [true, false] {
+      #expect(hidden(still, iterations: 500, hasBaseline: hasBaseline) == nil)
+      let few = hidden(still, iterations: 50, hasBaseline: hasBaseline)
+      #expect(few == HiddenGrowth(.fewIterations, upTo: 128.0 * 1024 / 50, iterations: 50))
+      #expect(hidden(noisy, iterations: 500, hasBaseline: hasBaseline)?.cause == .noise)
+      #expect(hidden(noisy, iterations: 500, .settling, hasBaseline: hasBaseline)?.cause == .warmup)
+      #expect(hidden(still.map { _ in 50_000 }, iterations: 500, hasBaseline: hasBaseline)?.cause == .level)
+    }
+  }
+
+  @Test("Growth that so few iterations cannot show passes, however quiet the baseline is by chance")
+  func fewIterations() {
+    func verdict(_ slope: Double, _ kind: Growth.Kind) -> Verdict? {
+      var measured = Given.measurements([.growth: Array(repeating: slope, count: 5)])
+      measured.growthIsPerIteration = true
+      for at in 0..<5 {
+        measured.repetitions[at].growth = Growth(slope: slope, low: slope, high: slope, kind: kind, iterations: 10)
+      }
+      var baseline = Given.baseline([.growth: Array(repeating: 1024, count: 10)])
+      baseline.units[.growth] = MetricName.growth.unit(perIteration: true)
+      return measured.judged(against: .baseline(baseline)).metrics.first { $0.metric == .growth }?.verdict
+    }
+    #expect(verdict(11_000, .settling) == .pass)
+    #expect(verdict(11_000, .level) == .pass)
+    #expect(verdict(17_000, .level) == .regression)
+    #expect(verdict(17_000, .settling) == .inconclusive)
+  }
+
+  @Test("A gate without a tolerance for growth, or with a limit on it, hides nothing that it promises")
+  func nothingHidden() {
+    let still = Array(repeating: 0.0, count: 10)
+    let peak = GateRule(metric: .peakRSS, tolerance: .automatic)
+    #expect(hidden(still, iterations: 50, gate: Gate(rules: [peak])) == nil)
+    let limited = GateRule(metric: .growth, tolerance: .automatic, limit: .kibibytes(1))
+    #expect(hidden(still, iterations: 50, gate: Gate(rules: [peak, limited])) == nil)
+  }
+
   @Test("There is no note for half of the repetitions or fewer, settling growth, no growth, or a failure")
   func noNote() {
     #expect(measured([.continuous, .level]).noteOnUngatedGrowth == nil)

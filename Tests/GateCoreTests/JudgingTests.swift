@@ -201,7 +201,9 @@ struct JudgingTests {
       .judged(against: .baseline(baseline))
     #expect(higher.verdict == (isLeftOut ? .pass : .regression))
     let note = Note.baselineSeldomSteady(metric: .steadyRSS, count: steady, total: all)
-    #expect([unsteady, higher].allSatisfy { $0.notes.contains(note) == isLeftOut })
+    #expect(higher.notes.contains(note) == isLeftOut)
+    let lost = Note.metricLost(metric: .steadyRSS, before: steady, ofBefore: all, now: 0, ofNow: 5)
+    #expect(unsteady.notes.contains(steady == 8 ? lost : note) == isLeftOut)
   }
 
   @Test("An unavailable metric has the number of repetitions that have it")

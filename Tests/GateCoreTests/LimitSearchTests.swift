@@ -76,6 +76,13 @@ struct LimitSearchTests {
     #expect(advice.request.count / 1024 >= speed && !search.runs(at: advice.limit).isEmpty)
   }
 
+  @Test("The advice includes the pages of libraries that are charged to others here")
+  func sharedLibraries() throws {
+    let program = Program(testDescription: "", holds: 4_800, withCache: 1_900, need: 1_500, fast: 0)
+    let advice = try #require(Self.search(program).advice)
+    #expect(advice.request == .mebibytes(5) && advice.limit == .mebibytes(6))
+  }
+
   @Test("A program that dies at each limit has no answer, and the search ends at the machine's memory")
   func never() {
     let search = Self.search(
@@ -151,6 +158,22 @@ struct LimitedRunTests {
       guard case .failed(let failure) = try outcome(end) else { throw NotFailed(end: end) }
       #expect(failure.end == end)
     }
+  }
+
+  @Test("A process that held more than the limit did not run at it, whatever pages of files it had besides")
+  func unlimited() throws {
+    var scenario = Scenario(name: ScenarioName("it"), target: Target(command: .shell(":"), workingDirectory: "/"))
+    scenario.memoryLimit = Self.limit
+    func outcome(anonymous: Int64, file: Int64) throws -> LimitedRun.Outcome {
+      let memory = MemoryReading(
+        resident: .mebibytes(anonymous + file), peak: .mebibytes(anonymous + file), anonymous: .mebibytes(anonymous),
+        file: .mebibytes(file), shared: .zero)
+      let sample = Sample(time: .zero, main: memory, tree: .mebibytes(anonymous + file), processes: 1)
+      let recording = Recording(samples: [sample], end: End(.exited, code: 0), duration: .seconds(1))
+      return try LimitedRun(of: recording, in: scenario, at: Self.limit).outcome
+    }
+    #expect(try outcome(anonymous: 101, file: 1) == .unlimited(held: .mebibytes(101)))
+    #expect(try outcome(anonymous: 63, file: 40) == .survived)
   }
 
   private struct NotFailed: Error { let end: End }

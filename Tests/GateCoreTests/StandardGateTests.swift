@@ -53,6 +53,79 @@ struct StandardGateTests {
     #expect(measured(risen, processes: 5).judged(against: .baseline(baseline(same))).verdict == .regression)
   }
 
+  @Test("Memory that is resident in no process is judged as that of the tree, also of a single process")
+  func fileInMemory() {
+    let peak = Given.values(10)
+    func verdict(_ before: Double, _ now: Double) -> (Verdict, [String]) {
+      let base = baseline([.peakRSS: peak, .treePeak: Given.values(before)])
+      let judged = measured([.peakRSS: peak, .treePeak: Given.values(now)]).judged(against: .baseline(base))
+      return (judged.verdict, names(judged))
+    }
+    #expect(verdict(15, 210) == (.regression, ["peak_rss", "tree_peak"]))
+    #expect(verdict(10, 210) == (.regression, ["peak_rss", "tree_peak"]))
+    #expect(verdict(210, 10) == (.improved, ["peak_rss", "tree_peak"]))
+    #expect(verdict(10, 10.9) == (.pass, ["peak_rss"]))
+  }
+
+  @Test("A rise of one process passes if the tree fell by more, and is no improvement")
+  func outweighed() {
+    func judged(_ peak: Double, _ tree: Double) -> ScenarioResult {
+      let base = baseline([.peakRSS: Given.values(50), .treePeak: Given.values(200)])
+      return measured([.peakRSS: Given.values(peak), .treePeak: Given.values(tree)], processes: 4)
+        .judged(against: .baseline(base))
+    }
+    let mebibyte = 1_048_576.0
+    #expect(judged(55, 120).verdict == .pass)
+    #expect(
+      judged(55, 120).notes.contains(
+        .riseOutweighed(metric: .peakRSS, rise: 5 * mebibyte, tree: .treePeak, fall: 80 * mebibyte)))
+    #expect(judged(95, 160).verdict == .regression)
+    #expect(judged(55, 200).verdict == .regression)
+    #expect(judged(50, 120).verdict == .improved)
+  }
+
+  @Test("A lower peak is an improvement although no repetition of the baseline has a steady level")
+  func fixedLeak() {
+    let base = baseline([.peakRSS: Given.values(40)])
+    let fixed = measured([.peakRSS: Given.values(14), .steadyRSS: Given.values(13)]).judged(against: .baseline(base))
+    #expect(fixed.verdict == .improved)
+  }
+
+  @Test("Memory that grew in the baseline and becomes steady is an improvement")
+  func becameSteady() {
+    let base = baseline(
+      [.peakRSS: Given.values(10, count: 10), .growth: Given.values(2, count: 10)], growthIn: "bytes/second")
+    func judged(_ level: [Double?], peak: Double = 10, growth: Double = 0) -> ScenarioResult {
+      let values: [MetricName: [Double?]] = [
+        .peakRSS: Given.values(peak), .steadyRSS: level, .growth: Given.values(growth),
+      ]
+      return measured(values).judged(against: .baseline(base))
+    }
+    let steady = judged(Given.values(9))
+    #expect(judged(Given.values(9), growth: 2).verdict == .pass, "on a machine that is less busy")
+    #expect(steady.verdict == .improved && steady.notes.contains(.becameSteady(metric: .steadyRSS)))
+    #expect(judged([9e6, 9e6, 9e6, 9e6, nil]).verdict == .pass)
+    #expect(judged(Given.values(9), peak: 10.2).verdict == .pass, "it rose within the tolerance")
+  }
+
+  @Test(
+    "What was left out and could have raised a gated metric, or hidden a failure, makes a pass inconclusive",
+    arguments: [
+      (.marksDropped(count: 1, most: 100_000), .inconclusive), (.messagesDropped(count: 1), .inconclusive),
+      (.tooFewDescriptors(limit: 64), .inconclusive), (.numbersTooLarge, .pass), (.unknownMarks(lines: 1), .pass),
+    ] as [(RecordingNote, Verdict)])
+  func incomplete(note: RecordingNote, verdict: Verdict) {
+    let values: [MetricName: [Double]] = [.peakRSS: Given.values(10)]
+    var result = measured(values)
+    result.repetitions[3].notes = [note]
+    #expect(result.judged(against: .baseline(baseline(values))).verdict == verdict)
+    let gate = Gate(rules: [GateRule(metric: .value("rows"), tolerance: nil, limit: .number(10))])
+    var reporting = Given.measurements([.value("rows"): Array(repeating: 5, count: 5)], gate: gate)
+    #expect(reporting.judged(against: .missing).verdict == .pass)
+    reporting.repetitions[3].notes = [.numbersTooLarge]
+    #expect(reporting.judged(against: .missing).metrics.first?.reason == .incomplete(note: .numbersTooLarge))
+  }
+
   @Test("More growth per iteration is a regression; growth that slows down is inconclusive")
   func growth() {
     let peak = Given.values(10)

@@ -50,6 +50,32 @@ struct TreeMetricsTests {
     #expect(brief.result().metrics == [.peakRSS: 7 * mebibyte, .treePeak: 8 * mebibyte])
   }
 
+  @Test("The peak of a tree is never below that of its largest process")
+  func treeAboveProcess() {
+    var recording = Readings.plateau(20)
+    recording.processes = [process(1, 33, isMain: true, isExact: true)]
+    #expect(recording.result().metrics[.treePeak] == 33 * mebibyte)
+  }
+
+  @Test("A crash, and a failed main process, are noted where the target ended well; other exits and signals are not")
+  func failedProcesses() {
+    var recording = Readings.plateau(20)
+    recording.processes = (1...5).map { process($0, 7, isMain: $0 == 2) }
+    recording.processes[0].ending = .exited(code: 1)
+    recording.processes[1].ending = .exited(code: 134)
+    recording.processes[2].ending = .signaled(signal: .abrt, coreDumped: false)
+    recording.processes[3].ending = .signaled(signal: .term, coreDumped: false)
+    recording.processes[4].ending = .exited(code: 1)
+    let notes = recording.result().notes.filter { if case .processFailed = $0 { true } else { false } }
+    #expect(
+      notes == [
+        .processFailed(command: "p2", status: .exited(code: 134)),
+        .processFailed(command: "p3", status: .signaled(signal: .abrt, coreDumped: false)),
+      ])
+    recording.stopRequested = .zero
+    #expect(!recording.result().notes.contains { if case .processFailed = $0 { true } else { false } })
+  }
+
   @Test("A recorded peak above all samples is the peak; an exact end without memory has none")
   func recordOnly() {
     var recording = Readings.plateau(20)

@@ -110,6 +110,8 @@ struct ApprovalReportTests {
   private static var written: [ApprovalChange] {
     var changes = changes
     (changes[1].countBefore, changes[1].countAfter) = (5, 10)
+    changes[1].fewerValues = [.steadyRSS: 9]
+    changes[1].hiddenGrowth = HiddenGrowth(.fewIterations, upTo: 2621, iterations: 50)
     changes[1].approval = Approval(
       at: Fixture.run.startedAt, by: "Ada", commit: Fixture.run.commit, isDirty: true, reason: "larger cache", run: "1")
     return changes

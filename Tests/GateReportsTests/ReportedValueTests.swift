@@ -19,7 +19,7 @@ struct ReportedValueTests {
   @Test(
     "A sentence gives a rise or the excess over a limit in the value's unit",
     arguments: [
-      "value.cache.entries rose by 250 items (+25.0 %); 30 items is allowed (3 %, at least 10)",
+      "value.cache.entries rose by 250 items (+25.0 %); 30 items are allowed (3 %, at least 10)",
       "value.cache.size is 80.0 MiB, 16.0 MiB above its limit of 64.0 MiB",
       "value.hit-share is 0.625 hits/call, 0.125 hits/call above its limit of 0.5 hits/call",
       "value.balance fell by 1.5 EUR, more than its tolerance of 0.06 EUR",

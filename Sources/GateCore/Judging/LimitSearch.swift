@@ -8,7 +8,7 @@ package struct LimitSearch: Sendable, Equatable {
   /// Runs without the limit that is searched for.
   package struct Usual: Sendable, Equatable {
     package var durations: [Duration]
-    /// The most anonymous and shared memory of the tree.
+    /// The most memory of the tree: that of its largest process, and the anonymous memory of the others.
     package var treePeak: Bytes
     /// The most memory of the cgroup, with its page cache; nil if unknown.
     package var peak: Bytes?
@@ -16,6 +16,11 @@ package struct LimitSearch: Sendable, Equatable {
     package init(durations: [Duration], treePeak: Bytes, peak: Bytes?) {
       (self.durations, self.treePeak, self.peak) = (durations, treePeak, peak)
     }
+
+    /// What is resident in the program and not charged to its cgroup: pages of libraries that others have mapped.
+    ///
+    /// In a fresh container they are charged to it. It may be more, since the cgroup's peak includes other page cache.
+    fileprivate var chargedToOthers: Bytes { peak.map { max(.zero, treePeak - $0) } ?? .zero }
 
     package var duration: Duration { .seconds(Spread.median(durations.map(\.inSeconds)) ?? 0) }
   }
@@ -214,7 +219,7 @@ extension LimitSearch {
   package func outcome(at level: Bytes) -> LevelOutcome {
     switch runs(at: level).first(where: { !$0.survived })?.outcome {
     case .killed: .killed
-    case .failed: .failed
+    case .failed, .unlimited: .failed
     case .stalled: .stalled
     case .survived, nil: speed(at: level) == .slow ? .slow : hasSurvived(level) ? .survives : .passed
     }
@@ -236,7 +241,7 @@ extension LimitSearch {
   /// In whole MiB; nil before the answer is known.
   package var advice: Advice? {
     guard let need, nextForSpeed(from: need) == nil else { return nil }
-    let level = lowestFast(from: need) ?? need
+    let level = (lowestFast(from: need) ?? need) + usual.chargedToOthers
     return Advice(
       request: level.roundedUpToMebibytes, limit: (level + level.share(Self.reserve)).roundedUpToMebibytes)
   }

@@ -47,7 +47,7 @@ extension ScenarioResult {
   fileprivate var metricsToBisect: [MetricName] {
     gate.rules.filter { $0.severity != .off && !$0.metric.isInstances }.map(\.metric).filter { metric in
       guard gate.isStandard else { return true }
-      if metric.isOfTree { return repetitions.contains { $0.processes > 1 } }
+      if metric.isOfTree { return hasTreeMemory }
       return metric != .growth || summary.growthIsPerIteration
     }
   }

@@ -98,7 +98,7 @@ extension NoiseStudy {
   /// Metrics of the tree are left out for single processes without a rule on them, and ``MetricName/faultRate`` always,
   /// since it depends on the speed of the machine.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
-    let isTree = result.repetitions.contains { $0.processes > 1 }
+    let isTree = result.hasTreeMemory
     let judged = Set(result.metrics.map(\.metric))
     let showsTree = isTree || judged.contains { $0.isOfTree }
     let others = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()

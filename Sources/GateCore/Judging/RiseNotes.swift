@@ -30,10 +30,10 @@ extension ScenarioResult {
   private static let leastShareWithinTolerance = 0.01
   private static let leastShareWithoutRule = 0.1
 
-  /// Page faults depend on the machine's speed, and the tree of a single process is that process.
+  /// Page faults depend on the machine's speed, and the tree of a single process is mostly that process.
   private func names(withoutRuleIn values: [[MetricName: Double]]) -> [MetricName] {
     let judged = Set(summary.metrics.map(\.metric)).union([.faultRate])
-    let isTree = repetitions.contains { $0.processes > 1 }
+    let isTree = hasTreeMemory
     return Set(values.flatMap(\.keys)).subtracting(judged).filter { isTree || !$0.isOfTree }
       .sorted(by: MetricName.isListedBefore)
   }

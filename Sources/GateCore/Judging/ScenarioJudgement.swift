@@ -1,3 +1,5 @@
+import Statistics
+
 extension ScenarioResult {
   /// Judges the values; equal values have equal verdicts on every machine.
   ///
@@ -44,19 +46,33 @@ extension ScenarioResult {
       // It is not missing: somebody has to settle it.
       missing = .noBaseline
     }
+    judgeRules(against: baseline, missing: missing)
+    summary.verdict = verdictOfMetrics
+    notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
+    if let growth = hiddenGrowth { notes.append(.hiddenGrowth(growth: growth)) }
+    if let baseline { reviseImprovement(over: baseline) }
+    if !summary.verdict.isProblem, repetitions.contains(where: { $0.notes.contains(where: \.mayHideFailure) }) {
+      summary.verdict = .inconclusive
+    }
+    noteDifferences(from: baseline)
+  }
+
+  private mutating func judgeRules(against baseline: Baseline?, missing: Verdict) {
     for rule in gate.rules where rule.severity != .off {
       let judged = MetricInScenario(rule: rule, scenario: self, baseline: baseline, missing: missing).judged
       if let metric = judged.metric { summary.metrics.append(metric) }
       if let note = judged.note { notes.append(note) }
     }
+    if gate.isStandard { weighRisesAgainstTree() }
+    notes += summary.metrics.compactMap(\.noteOnTwoLevels)
     if let limitedRun { summary.metrics.append(limitedRun.judged) }
     if summary.metrics.isEmpty { notes.append(.nothingJudged) }
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
-    summary.verdict = verdictOfMetrics
-    // Half an improvement may hide a rise.
-    if summary.verdict == .improved, notes.contains(where: \.isOnUnjudgedMetric) { summary.verdict = .pass }
-    notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
+  }
+
+  /// Notes what differs from the baseline besides the values.
+  private mutating func noteDifferences(from baseline: Baseline?) {
     // Another build differs on purpose.
     if comparedBuild == nil {
       notes += [baseline.flatMap(noteOnScenario), baseline.flatMap(noteOnProgram)].compactMap(\.self)
@@ -99,7 +115,16 @@ extension LimitedRun {
   fileprivate var judged: MetricResult {
     MetricResult(
       rule: GateRule(metric: .limit, tolerance: nil, limit: .size(limit)), unit: "bytes",
-      verdict: survived ? .pass : .regression, reason: survived ? nil : .doesNotSurvive(run: self))
+      verdict: verdict, reason: survived ? nil : .doesNotSurvive(run: self))
+  }
+
+  private var verdict: Verdict {
+    switch outcome {
+    case .survived: .pass
+    // It did not run at this limit, so nothing is known of it.
+    case .unlimited: .inconclusive
+    case .killed, .failed, .stalled: .regression
+    }
   }
 }
 
@@ -119,6 +144,18 @@ private struct MetricInScenario {
   /// scenario cannot have.
   var judged: (metric: MetricResult?, note: Note?) {
     if metric.isInstances { return judgedInstances }
+    let judged = judgedValues
+    guard var result = judged.metric, !result.verdict.isProblem, let hiding = incompleteness else { return judged }
+    (result.verdict, result.reason) = (.inconclusive, .incomplete(note: hiding))
+    return (result, judged.note)
+  }
+
+  /// What the repetitions left out that could have raised the metric; nil if nothing was.
+  private var incompleteness: RecordingNote? {
+    repetitions.lazy.flatMap(\.notes).first { $0.mayHideValue(of: metric) }
+  }
+
+  private var judgedValues: (metric: MetricResult?, note: Note?) {
     if scenario.gate.isStandard {
       if let note = baseline.flatMap(noteOnUnit) { return (nil, note) }
       if !isPossible { return (nil, nil) }
@@ -171,11 +208,11 @@ private struct MetricInScenario {
     return .noInstances(others: ReportedNames(others, missing: metric.reportedName))
   }
 
-  /// Whether the scenario can have the metric: a tree needs several processes, and growth needs iterations to be
+  /// Whether the scenario can have the metric: a tree has memory beyond the program's, and growth needs iterations to be
   /// comparable between runs of different length.
   private var isPossible: Bool {
     switch metric {
-    case .treePeak, .treeSteady: repetitions.contains { $0.processes > 1 }
+    case .treePeak, .treeSteady: scenario.hasTreeMemory || baseline?.hasTreeMemory == true
     case .growth: scenario.growthIsPerIteration
     default: true
     }
@@ -231,6 +268,10 @@ private struct MetricInScenario {
     let steady = baseline.metrics[metric]?.count ?? 0
     let all = baseline.repetitionCount
     guard steady == 0 || (all - steady) * 10 > all else { return nil }
+    let (now, total) = (values.count, repetitions.count)
+    guard FisherTest.pValue(ofRiseFrom: now, of: total, to: steady, of: all) > RepetitionPlan.falseAlarms else {
+      return .metricLost(metric: metric, before: steady, ofBefore: all, now: now, ofNow: total)
+    }
     return .baselineSeldomSteady(metric: metric, count: steady, total: all)
   }
 

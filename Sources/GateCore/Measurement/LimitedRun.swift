@@ -7,6 +7,8 @@ package struct LimitedRun: Sendable, Hashable, Codable {
     case killed(end: End)
     /// The target ended or a step failed in another way, as after a refused allocation.
     case failed(failure: Failure)
+    /// The scenario passed, but a process held more memory than the limit: it left its cgroup, or raised the limit.
+    case unlimited(held: Bytes)
     /// It made too little progress, as where all time goes into reclaiming memory.
     case stalled(within: Duration)
   }
@@ -61,11 +63,30 @@ extension LimitedRun {
 
 extension Recording {
   fileprivate func outcome(of scenario: Scenario) throws(LimitedRun.OtherFailure) -> LimitedRun.Outcome {
-    guard let failure = failure(in: scenario, loop: nil) else { return .survived }
+    guard let failure = failure(in: scenario, loop: nil) else {
+      guard let limit = scenario.memoryLimit, let held = heldMemory, held > limit + Self.limitSlack else {
+        return .survived
+      }
+      return .unlimited(held: held)
+    }
     if (end.kind == .oom || end.oomKills > 0) && end.isAtOwnLimit { return .killed(end: end) }
     guard failure.mayBeDueToLimit, end.kind != .oom else { throw LimitedRun.OtherFailure(failure: failure) }
     return failure.problem.timeLimit.map { .stalled(within: $0) } ?? .failed(failure: failure)
   }
+}
+
+extension Recording {
+  /// The most memory of a process at a time that must be charged to its cgroup: not pages of files, which may have been
+  /// charged to others; nil if it was not read.
+  private var heldMemory: Bytes? {
+    let readings = samples.compactMap(\.main)
+    let held = readings.map { $0.anonymous + $0.shared }.max()
+    guard let file = readings.map(\.file).max(), let peak = processes.first(where: \.isMain)?.peak else { return held }
+    return [held, peak - file].compactMap(\.self).max()
+  }
+
+  /// What the counters of processes and of cgroups may differ by: pages of three kinds and charges are counted per CPU.
+  private static let limitSlack = Bytes.mebibytes(1)
 }
 
 extension End {

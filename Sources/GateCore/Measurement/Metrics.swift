@@ -31,7 +31,7 @@ extension Recording {
 
   /// Whether there are enough iterations for growth per iteration; otherwise it is per second.
   package var growthIsPerIteration: Bool {
-    marks.count { $0.event == .iteration } >= Self.fewestIterations
+    marks.count { $0.event == .iteration } >= Growth.fewestIterations
   }
 
   /// The composition of the main process's memory closest to its peak.
@@ -45,9 +45,6 @@ extension Recording {
 
   /// Fewer samples show a program that is still being loaded, and are ignored.
   package static let fewestReadings = 5
-
-  /// A slope over fewer iterations is mostly noise of single pages.
-  private static let fewestIterations = 10
 
   /// A slope per second over a shorter steady state, in seconds, is mostly noise of single pages.
   private static let shortestGrowthWindow = 0.5
@@ -142,12 +139,11 @@ extension Recording {
   /// The growth per iteration; nil if memory was read in too few iterations.
   private var growthPerIteration: Growth? {
     let levels = IterationLevel.all(of: marks)
-    let stretches = IterationLevel.stretches(of: levels).filter { $0.count >= Self.fewestIterations }
+    let stretches = IterationLevel.stretches(of: levels).filter { $0.count >= Growth.fewestIterations }
     let growths = (stretches.isEmpty ? [levels[...]] : stretches).compactMap { stretch -> Growth? in
-      guard stretch.count >= Self.fewestIterations else { return nil }
+      guard stretch.count >= Growth.fewestIterations else { return nil }
       let start = SteadyState.start(of: stretch.map(\.level), floor: BinnedCurve.quietBand) ?? stretch.count / 2
-      let kept = stretch.dropFirst(start)
-      return Growth(x: kept.map(\.number), y: kept.map(\.level))
+      return Growth(of: Array(stretch), from: start)
     }
     return growths.sorted { $0.slope < $1.slope }.dropFirst(growths.count / 2).first
   }
@@ -182,7 +178,8 @@ extension Recording {
   private func measureTree(to result: inout RepetitionResult) {
     let allHaveEnded = !processes.isEmpty && processes.allSatisfy { $0.isExact || $0.ending != nil }
     guard allHaveEnded || samples.count >= Self.fewestReadings else { return }
-    let highest = (samples.map(\.tree) + [treePeak]).max() ?? .zero
+    // The tree has at least the memory of its largest process.
+    let highest = (samples.map(\.tree) + [treePeak, peak ?? .zero]).max() ?? .zero
     if highest > .zero { result.metrics[.treePeak] = Double(highest.count) }
     let readings = samples.map { (time: $0.time, value: Double($0.tree.count)) }
     let state = steadyLevel(of: readings, within: window, settled: settled)
@@ -214,6 +211,31 @@ extension Recording {
       notes.append(.treeMethod(method: treeMethod))
     }
     if !hasEndReading, peak != nil, duration < Self.briefest { notes.append(.brief) }
+    if method.isTraced, outputTail.split(whereSeparator: \.isNewline).contains(where: Self.skipsUnderTracer) {
+      notes.append(.skippedUnderTracer)
+    }
+    return notes + failedProcesses
+  }
+
+  /// Whether a line of the output is like `skipping: process is being traced`.
+  private static func skipsUnderTracer(_ line: Substring) -> Bool {
+    let line = line.lowercased()
+    return line.contains("skip") && ["ptrace", "traced", "debugger"].contains { line.contains($0) }
+  }
+
+  /// What a shell or a launcher may hide: processes that crashed, and a main process that failed, before the stop request.
+  ///
+  /// The end of the first process is judged.
+  private var failedProcesses: [RecordingNote] {
+    let ended = processes.dropFirst().filter { process in stopRequested.map { process.lastSeen < $0 } ?? true }
+    let failed = ended.compactMap { process -> RecordingNote? in
+      guard let ending = process.ending, ending.isCrash || (process.isMain && ending.isFailure) else { return nil }
+      return .processFailed(command: process.command, status: ending)
+    }
+    var notes: [RecordingNote] = []
+    for note in failed where !notes.contains(note) && notes.count < Self.mostFailedProcesses { notes.append(note) }
     return notes
   }
+
+  private static let mostFailedProcesses = 3
 }

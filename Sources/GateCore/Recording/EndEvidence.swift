@@ -4,6 +4,17 @@ package struct EndEvidence: Sendable, Equatable {
   package enum Status: Sendable, Hashable, Codable {
     case exited(code: Int)
     case signaled(signal: Signal, coreDumped: Bool)
+
+    /// Whether a fault of its own ended it, as opposed to a signal that another process sends to end it.
+    package var isCrash: Bool {
+      guard case .signaled(let signal, _) = self else { return false }
+      return [.ill, .trap, .abrt, .bus, .fpe, .segv, .sys].contains(signal)
+    }
+
+    /// Whether it crashed, or exited with another code than 0.
+    package var isFailure: Bool {
+      if case .exited(let code) = self { code != 0 } else { isCrash }
+    }
   }
 
   /// What the runner did to end it.

@@ -15,6 +15,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case notSampled(failure: SystemFailure)
   /// The runner had too few file descriptors for all readings.
   case tooFewDescriptors(limit: Int)
+  /// Without a tracer, the processes of a large tree were not all read for this long.
+  case processesSeldomRead(gap: Duration)
   /// After this many threads had ended, further ones were not followed; processes started by those were sampled.
   case threadsNotFollowed(command: String?, count: Int)
   /// A program could not be made to hold the memory that a self-check injects: the `errno`.
@@ -48,6 +50,32 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case processesNotListed(count: Int)
   /// The target's output is missing from its file, or incomplete.
   case outputNotStored(failure: SystemFailure)
+  /// A process of the tree crashed, or the main process failed, and the target ended well all the same.
+  case processFailed(command: String, status: EndEvidence.Status)
+
+  /// Whether something was left out that could have made the scenario fail: a loop that the target reported.
+  package var mayHideFailure: Bool {
+    switch self {
+    case .marksDropped, .messagesDropped: true
+    default: false
+    }
+  }
+
+  /// Whether something was left out that could have raised the metric.
+  package func mayHideValue(of metric: MetricName) -> Bool {
+    switch self {
+    case .marksDropped, .messagesDropped: metric.isValue || metric.inPhase != nil || metric == .growth
+    case .numbersTooLarge: metric.isValue
+    case .secondUnits(let values): values.contains { $0.metric == metric.text }
+    case .tooFewDescriptors, .processesSeldomRead: !metric.isValue && !metric.isInstances
+    default: false
+    }
+  }
+
+  /// At its timeout a traced process had stopped itself, as one does that waits for a tracer of its own.
+  case stoppedItself(command: String)
+  /// A traced target printed that it skipped something since it is traced.
+  case skippedUnderTracer
 
   /// A value that was reported in two units.
   package struct SecondUnit: Sendable, Hashable, Codable {

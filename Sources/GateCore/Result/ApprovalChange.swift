@@ -72,12 +72,16 @@ package struct ApprovalChange: Sendable, Equatable {
   package var countBefore = 0
   /// The number of repetitions of the new baseline.
   package var countAfter = 0
+  /// The number of values of the metrics that some repetitions of the new baseline lack.
+  package var fewerValues: [MetricName: Int] = [:]
   /// The approval of the new baseline; nil if it was not written.
   package var approval: Approval?
   /// The units of reported values.
   package var units: [MetricName: String] = [:]
   /// Whether the new baseline has growth per iteration rather than per second.
   package var growthIsPerIteration = false
+  /// The growth that checks against the new baseline would not notice; nil if it is as little as one would expect.
+  package var hiddenGrowth: HiddenGrowth?
   /// The metrics that rose slowly over several approvals.
   package var creeps: [Creep] = []
 

@@ -148,9 +148,11 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case wrongUnitInGate(amount: Amount, reported: String)
   /// The baseline has the value in another unit.
   case otherUnit(baseline: String, current: String)
+  /// It passes, but something was left out that could have raised it.
+  case incomplete(note: RecordingNote)
 
   package enum LevelsOutcome: Sendable, Hashable, Codable {
-    case rise, fall
+    case rise, fall, level
     /// A rise above the tolerance is neither shown nor excluded; its upper bound.
     case undecided(upTo: Double)
   }

@@ -42,6 +42,17 @@ package enum Note: Sendable, Hashable, Codable {
   case ungatedRises(rises: [Rise])
   /// Metrics that rose for certain, by less than their tolerance.
   case risesWithinTolerance(rises: [Rise])
+  /// Growth per iteration that would not have been noticed, although a gate is on growth.
+  case hiddenGrowth(growth: HiddenGrowth)
+  /// A metric that the baseline has in `before` of `ofBefore` repetitions, and the check in `now` of `ofNow`: too few to be
+  /// judged.
+  case metricLost(metric: MetricName, before: Int, ofBefore: Int, now: Int, ofNow: Int)
+  /// A level that the baseline lacks in most repetitions, since memory did not become steady, and the check does not.
+  case becameSteady(metric: MetricName)
+  /// A metric with two levels is at the higher one more often, or less often, than in the baseline, by chance.
+  case twoLevels(metric: MetricName, unit: String, levels: TwoLevels)
+  /// A process rose beyond its tolerance, by `rise` bytes, and the tree fell by `fall`.
+  case riseOutweighed(metric: MetricName, rise: Double, tree: MetricName, fall: Double)
   /// Which function explains the rise is unknown.
   case notExplained(obstacle: ExplanationObstacle)
   /// Only the base of a comparison has these scenarios.
@@ -53,16 +64,20 @@ package enum Note: Sendable, Hashable, Codable {
     case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
       .otherEnvironment, .unusableBaseline, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
-      .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .notExplained, .onlyInBase:
+      .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels,
+      .riseOutweighed, .notExplained, .onlyInBase:
       true
     }
   }
 
-  /// Whether it says that a rule of the gate could not judge its metric.
-  package var isOnUnjudgedMetric: Bool {
+  /// The metric of the gate that could not be judged, or was judged by another one; nil for other notes.
+  package var unjudgedMetric: MetricName? {
     switch self {
-    case .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady: true
-    default: false
+    case .notJudged(let metric, _), .otherUnit(let metric, _, _), .otherTreeMethod(let metric, _, _),
+      .baselineSeldomSteady(let metric, _, _), .metricLost(let metric, _, _, _, _),
+      .riseOutweighed(let metric, _, _, _):
+      metric
+    default: nil
     }
   }
 }

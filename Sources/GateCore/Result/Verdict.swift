@@ -44,6 +44,9 @@ extension Verdict {
     return precedence.first(where: seen.contains) ?? .skipped
   }
 
+  /// Whether a check with it does not pass.
+  package var isProblem: Bool { exitCode != .pass }
+
   package var exitCode: ExitCode {
     switch self {
     case .pass, .improved, .skipped: .pass

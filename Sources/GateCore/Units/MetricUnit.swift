@@ -27,7 +27,10 @@ package enum MetricUnit {
 
   /// A value that is not an amount of memory.
   package static func ownText(of value: Double, unit: String) -> String {
-    guard unit == "seconds" else { return Decimals.short(value) + (unit.isEmpty ? "" : " \(unit)") }
+    guard unit == "seconds" else {
+      let name = value == 1 && unit.hasSuffix("s") && !unit.contains("/") ? String(unit.dropLast()) : unit
+      return Decimals.short(value) + (name.isEmpty ? "" : " \(name)")
+    }
     // As a fraction of a millisecond, since not every terminal shows a `µ`.
     let isShort = value != 0 && value.magnitude < 1
     return isShort ? Decimals.short(value * 1000) + " ms" : Decimals.short(value) + " s"

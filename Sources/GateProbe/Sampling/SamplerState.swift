@@ -49,6 +49,7 @@ struct SamplerState: ~Copyable {
   private var lastReading: Int64?
   /// The time of the last sweep that found a living process and read the tree's memory.
   private var lastTreeReading: Int64 = 0
+  var fullReadings = FullReadings()
   /// The time of the last sample in the store.
   private var lastStored: Int64 = 0
   private var widestGap: Int64 = 0
@@ -109,7 +110,9 @@ extension SamplerState {
     if readsAll {
       alive += readOthers(at: time)
       if switchToLargest() { memory = mainReading(at: time) }
+      fullReadings.last = time
     } else {
+      if readSeldom(at: time) { memory = mainReading(at: time) }
       alive = max(alive, tracked.count)
     }
     guard alive > 0 else {
@@ -135,7 +138,7 @@ extension SamplerState {
   private static let switchingFactor = 1.25
 
   /// Without a rule, the largest process is the main one; whether it has changed.
-  private mutating func switchToLargest() -> Bool {
+  mutating func switchToLargest() -> Bool {
     guard finder == nil else { return false }
     var largest = main
     var at = 0
@@ -218,7 +221,7 @@ extension SamplerState {
   }
 
   /// Reads every process except the main one; returns how many of them have memory.
-  private mutating func readOthers(at time: Int64) -> Int {
+  mutating func readOthers(at time: Int64) -> Int {
     var (alive, ended, at) = (0, 0, 0)
     while at < tracked.count {
       let process = tracked[at]
@@ -312,7 +315,9 @@ extension SamplerState {
       if known[pid] == nil, !hasEnded(pid) { add(pid, parent: parent, at: time) }
       at += 1
     }
-    if countsTree { _ = readOthers(at: time) }
+    if countsTree {
+      _ = readOthers(at: time)
+    }
     (at, count) = (0, tracked.count)
     while at < count {
       let process = tracked[at]
@@ -362,6 +367,7 @@ extension SamplerState {
     if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
     if mostSwapped + mostHugeTLB > .zero { notes.append(.notResident(swapped: mostSwapped, hugeTLB: mostHugeTLB)) }
     if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
+    if let note = fullReadings.note { notes.append(note) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes
   }

@@ -104,9 +104,25 @@ extension Repetition {
       try? stop(run, within: min(Self.interruptedGrace, scenario.stop.within))
     } else {
       run.sampler.takeFinalComposition()
+      if reason == .outOfTime { noteStopped(in: run) }
       try? kill(run)
     }
     isCancellable = true
+  }
+
+  /// Notes a traced process that has stopped itself and waits for a tracer of its own to continue it.
+  ///
+  /// A group stop shows as `t` (proc_pid_stat(5)); so do the short stops of events, hence two readings.
+  private func noteStopped(in run: TargetRun) {
+    guard run.processTree.isTraced else { return }
+    func stopped() -> [ProcessTree.Member] {
+      run.processTree.members().filter { ProcessStat(of: $0.pid)?.state == UInt8(ascii: "t") }
+    }
+    let first = Set(stopped().map(\.pid))
+    guard !first.isEmpty else { return }
+    Polling.wait(toRead: [], atMost: .milliseconds(20))
+    guard let process = stopped().first(where: { first.contains($0.pid) }) else { return }
+    notes.append(.stoppedItself(command: process.command.escapingControls))
   }
 
   /// Sends the stop signal to the target, and kills it if it does not exit in time.

@@ -6,6 +6,8 @@ struct NoteList {
   private let detail: SummaryContext.Detail
   /// The number of scenarios that have each note.
   private let counts: [Note: Int]
+  /// The hidden growth of several scenarios, which one note tells together.
+  private let hidden: [(scenario: String, growth: HiddenGrowth)]
 
   /// The maximum number of names; more are only counted.
   private static let mostNames = 3
@@ -15,6 +17,10 @@ struct NoteList {
   init(_ scenarios: [ScenarioResult], detail: SummaryContext.Detail) {
     (self.scenarios, self.detail) = (scenarios, detail)
     counts = scenarios.flatMap { Set($0.notes) }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    let hidden = scenarios.flatMap { scenario in
+      scenario.notes.compactMap { note in note.hiddenGrowth.map { (scenario: scenario.name.text, growth: $0) } }
+    }
+    self.hidden = hidden.count > 1 && detail != .verbose ? hidden : []
   }
 
   /// The shown notes that only this scenario has.
@@ -42,20 +48,31 @@ struct NoteList {
   /// The notes that several scenarios have, with their names unless all have them.
   var shared: [String] {
     let shared = scenarios.flatMap(shown).counted.map(\.element).filter { counts[$0, default: 1] > 1 }
-    return shared.map { note in
-      let holders = scenarios.filter { $0.notes.contains(note) }
-      let names = holders.map(\.name.text).joined(separator: ", ")
-      let subject = holders.count <= Self.mostNames ? names : Format.count(holders.count, "scenario")
-      let text = note.text(in: holders[0])
-      return holders.count == scenarios.count ? text : "\(subject): \(text)"
+    return (hidden.isEmpty ? [] : [hiddenText])
+      + shared.map { note in
+        let holders = scenarios.filter { $0.notes.contains(note) }
+        let names = holders.map(\.name.text).joined(separator: ", ")
+        let subject = holders.count <= Self.mostNames ? names : Format.count(holders.count, "scenario")
+        let text = note.text(in: holders[0])
+        return holders.count == scenarios.count ? text : "\(subject): \(text)"
+      }
+  }
+
+  private var hiddenText: String {
+    let all = hidden.sorted { ($1.growth.upTo, $0.scenario) < ($0.growth.upTo, $1.scenario) }.map { scenario, growth in
+      "\(scenario) \(Format.amount(growth.upTo))"
     }
+    let more = all.count > Self.mostNames ? " and \(Format.count(all.count - Self.mostNames, "other"))" : ""
+    return "leaks of up to this much per iteration cannot be seen here: "
+      + all.prefix(Self.mostNames).joined(separator: ", ") + more + "; `--verbose` tells why"
   }
 
   /// For a passing scenario, notes that are true of every run are not repeated.
   private func shown(of scenario: ScenarioResult) -> [Note] {
     if detail == .verbose { return scenario.allNotes }
     let isQuiet = scenario.verdict == .pass && !scenario.metrics.contains(where: \.isWarning)
-    return isQuiet ? scenario.notes.filter { !$0.isRoutine } : scenario.notes
+    let notes = hidden.isEmpty ? scenario.notes : scenario.notes.filter { $0.hiddenGrowth == nil }
+    return isQuiet ? notes.filter { !$0.isRoutine } : notes
   }
 
   private static func write(_ texts: [String], to page: inout TerminalPage) {
@@ -73,5 +90,11 @@ extension ScenarioResult {
       })
     let others = repetitions.flatMap(\.notes).counted.filter { !known.contains($0.element) }
     return notes + others.map { .recording(note: $0.element, count: $0.count, total: repetitions.count) }
+  }
+}
+
+extension Note {
+  fileprivate var hiddenGrowth: HiddenGrowth? {
+    if case .hiddenGrowth(let growth) = self { growth } else { nil }
   }
 }

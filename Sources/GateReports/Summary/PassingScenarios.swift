@@ -33,19 +33,19 @@ struct PassingScenarios {
     let shown = Self.shown.filter { metric, _ in
       scenarios.contains { $0.metrics.contains { $0.metric == metric && $0.current != nil } }
     }
-    let ranks = [1, 3, 4, 5, 6, 7].prefix(shown.count) + [2]
-    let columns = ranks.flatMap { rank in
-      [
-        Table.Column(side: .left, gap: 3, rank: rank), Table.Column(gap: 1, rank: rank),
-        Table.Column(gap: 1, rank: rank),
-      ]
-    }
+    let columns =
+      [1, 3, 4, 5, 6, 7].prefix(shown.count).flatMap { rank in
+        [
+          Table.Column(side: .left, gap: 3, rank: rank), Table.Column(gap: 1, rank: rank),
+          Table.Column(gap: 1, rank: rank),
+        ]
+      } + [Table.Column(side: .left, gap: 3, rank: 2)]
     let rows = scenarios.map { scenario in
       [
         Table.Cell(scenario.verdict.heading(style), scenario.verdict.tone),
         .init(TerminalText.safe(scenario.name.text)),
       ] + shown.flatMap { metric, title in Self.cells(scenario.metrics.first { $0.metric == metric }, title) }
-        + Self.nearestLimit(of: scenario)
+        + [.init(Self.sight(of: scenario) ?? Self.nearestLimit(of: scenario), .faint)]
     }
     Table(
       columns: [.init(side: .left), .init(side: .left)] + columns, rows: rows, flexible: 1
@@ -55,17 +55,38 @@ struct PassingScenarios {
     }
   }
 
-  /// The gated metric that has used most of what it may.
-  private static func nearestLimit(of scenario: ScenarioResult) -> [Table.Cell] {
+  /// The rises that the check would have found, as in `would see +1.1 % peak, +520 B/iter`; nil without a baseline.
+  private static func sight(of scenario: ScenarioResult) -> String? {
+    let compared = scenario.metrics.filter { $0.detectable != nil && $0.rule.severity == .fail }
+    guard let level = compared.first(where: { $0.metric == .peakRSS }) ?? compared.first(where: { !$0.metric.isRate })
+    else { return nil }
+    let growth = compared.first { $0.metric == .growth }.flatMap { growth in
+      growth.detectable.map {
+        "+\(Format.plainAmount($0, unit: growth.unit))\(MetricUnit.shortSuffix(of: growth.unit))"
+      }
+    }
+    let name = level.metric == .peakRSS ? "peak" : TerminalText.safe(level.metric.text)
+    let share = level.detectable.map { detectable in
+      Format.change(
+        percent: level.baseline.flatMap { $0.median > 0 ? detectable / $0.median * 100 : nil }, absolute: detectable,
+        unit: level.unit)
+    }
+    return "would see " + ([share.map { "\($0) \(name)" }, growth].compactMap(\.self).joined(separator: ", "))
+  }
+
+  /// The gated metric that has used most of its limit.
+  private static func nearestLimit(of scenario: ScenarioResult) -> String {
     let shares = scenario.metrics.compactMap { metric in metric.shareOfAllowed.map { (metric.metric, $0) } }
-    guard let (metric, share) = shares.max(by: { $0.1 < $1.1 }) else { return ["", "", ""] }
-    return [.init(metric.text), .init("\(Int((share * 100).rounded()))\(Format.space)%"), .init("of allowed")]
+    guard let (metric, share) = shares.max(by: { $0.1 < $1.1 }) else { return "" }
+    return "\(TerminalText.safe(metric.text)) \(Int((share * 100).rounded()))\(Format.space)% of allowed"
   }
 
   private static func cells(_ metric: MetricResult?, _ title: String) -> [Table.Cell] {
     guard let metric, let current = metric.current else { return ["", "", ""] }
     let change = metric.change.map { change in
-      Format.change(percent: change.percent, absolute: change.absolute, unit: metric.unit)
+      // The difference of the medians says nothing then.
+      if case .levels = metric.reason { return "two levels" }
+      return Format.change(percent: change.percent, absolute: change.absolute, unit: metric.unit)
     }
     return [.init(title), .init(Format.amount(current.median, unit: metric.unit)), .init(change ?? "")]
   }
@@ -75,7 +96,7 @@ extension MetricResult {
   /// How much of the allowed rise, or else of the limit, the metric has used: 0 to 1 for one that passes.
   fileprivate var shareOfAllowed: Double? {
     guard isGated, let current else { return nil }
-    if let allowed, let change { return allowed > 0 ? max(0, change.absolute / allowed) : nil }
+    if let allowed, let change { return allowed > 0 ? max(0, change.shift / allowed) : nil }
     return rule.limit.flatMap { $0.value > 0 ? max(0, current.median / $0.value) : nil }
   }
 }

@@ -23,6 +23,24 @@ extension Growth {
   }
 }
 
+extension HiddenGrowth {
+  /// What is hidden and why, and what would help.
+  package var displayText: String {
+    let amount = Format.amount(upTo, unit: MetricName.growth.unit(perIteration: true))
+    return "a leak of up to \(amount) cannot be seen here: \(reason)"
+  }
+
+  private var reason: String {
+    switch cause {
+    case .warmup: "growth still slows down; send warm-up requests before `repeat`, or more iterations"
+    case .level: "memory already grows in each iteration; more iterations show whether that ends"
+    case .fewIterations:
+      "\(Format.count(iterations, "iteration")) judged; \(Self.enoughIterations * 2) in all show more"
+    case .noise: "equal repetitions differ by as much; more iterations show more"
+    }
+  }
+}
+
 extension ScenarioResult {
   /// The median growth and its meaning, with counts if repetitions differ; nil if only slopes are known.
   var growthText: String? {

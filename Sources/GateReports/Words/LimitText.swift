@@ -7,6 +7,8 @@ extension LimitedRun {
     case .survived: "survives"
     case .killed: "killed by the kernel (out of memory)"
     case .failed(let failure): failure.shortText
+    case .unlimited(let held):
+      "it held \(Format.amount(held)), so the limit did not apply: it left its cgroup, or raised the limit"
     case .stalled(let time): "too slow, stopped after \(Format.time(time))"
     }
   }

@@ -43,6 +43,15 @@ extension Note {
       "the largest process is `\(now)`, and was `\(before)` in the baseline"
     case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
     case .risesWithinTolerance(let rises): "rose within the tolerance: \(Self.list(rises))"
+    case .hiddenGrowth(let growth): growth.displayText
+    case .metricLost(let metric, let before, let all, let now, let total):
+      "\(metric) is not judged: \(now) of \(total) repetitions have it, and \(before) of \(all) in the baseline"
+    case .becameSteady(let metric): "\(metric) is new: memory becomes steady, and did not in the baseline"
+    case .twoLevels(let metric, let unit, let levels):
+      "\(metric) has two levels, and the change is within what chance explains: \(levels.text(unit: unit))"
+    case .riseOutweighed(let metric, let rise, let tree, let fall):
+      "\(metric) rose by \(Format.amount(rise)), but \(tree) fell by \(Format.amount(fall)); of several processes, the "
+        + "whole tree counts"
     case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text(of: scenario.name))"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
@@ -54,11 +63,12 @@ extension Note {
     case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.downsampled, _, _): true
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
-    case .machine, .comparedWithBuild, .comparedWithCommit, .notJudged, .otherTreeMethod, .baselineSeldomSteady,
-      .environmentChanged:
-      true
+    case .machine, .comparedWithBuild, .comparedWithCommit, .notJudged, .environmentChanged: true
+    // Of a program that never becomes steady it says nothing new.
+    case .baselineSeldomSteady(_, let count, _): count == 0
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .noRepetitions, .nothingJudged, .otherEnvironment, .unusableBaseline, .tooFewValues, .creep, .notExplained,
+      .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .riseOutweighed, .noRepetitions,
+      .nothingJudged, .otherEnvironment, .unusableBaseline, .tooFewValues, .creep, .notExplained,
       .onlyInBase, .shardMissing:
       false
     }

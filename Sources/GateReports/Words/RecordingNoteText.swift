@@ -18,6 +18,8 @@ extension RecordingNote {
     case .tooFewDescriptors(let limit):
       "Highwater ran out of file descriptors (`ulimit -n` is \(limit)): readings or processes are missing, and real values "
         + "may be higher"
+    case .processesSeldomRead(let gap):
+      "without a tracer, the processes were not all read for up to \(Format.exactTime(gap)): one may have had more memory"
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
         + "not followed, so that a program started by one of them was found by search and its peak sampled"
@@ -43,6 +45,13 @@ extension RecordingNote {
     case .survivors(let count, let first): survivors(first, count: count)
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
+    case .processFailed(let command, let status):
+      "a process failed, and the target ended well all the same: `\(command)` \(status.displayText)"
+    case .stoppedItself(let command):
+      "`\(command)` had stopped itself (SIGSTOP) when the time was over, as a program does that waits to be traced; it "
+        + PtraceAdvice.text
+    case .skippedUnderTracer:
+      "the target printed that it skipped something because it is traced; it \(PtraceAdvice.text)"
     case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
     }
   }

@@ -33,6 +33,7 @@ extension MetricResult {
         ["the gate gives `\(amount.spelled)` for \(metric), but the target reports it in \(unit)"]
       case .otherUnit(let before, let now):
         ["\(metric) is in \(before) in the baseline, and in \(now) now; approve again"]
+      case .incomplete(let note): ["\(metric) may be higher: \(note.displayText)"]
       }
     if isWarning { parts.append("warning only (`on: warn`)") }
     return parts.compactMap(\.self).joined(separator: "; ")
@@ -56,7 +57,9 @@ extension MetricResult {
   private var allowedText: String? {
     allowed.map { allowed in
       let rule = rule.tolerance?.displayText
-      return "\(amount(allowed)) is allowed" + (rule.map { $0 == amount(allowed) ? "" : " (\($0))" } ?? "")
+      let isPlural = !MetricUnit.isMemory(unit) && unit != "seconds" && allowed != 1
+      return "\(amount(allowed)) \(isPlural ? "are" : "is") allowed"
+        + (rule.map { $0 == amount(allowed) ? "" : " (\($0))" } ?? "")
     }
   }
 
@@ -107,13 +110,20 @@ extension MetricResult {
     case .rise: "\(metric) is at the higher of its two levels more often"
     case .fall where (change?.shift ?? 0) < 0: fallText
     case .fall: "\(metric) is at the higher of its two levels less often"
+    case .level: "\(metric) is within what its two levels explain"
     case .undecided(let bound): intervalText(upTo: bound)
     }
   }
 
-  private func text(of levels: TwoLevels) -> String {
-    "its values jump between \(amount(levels.low)) and \(amount(levels.high)): \(levels.highBefore) of "
-      + "\(levels.countBefore) were at the higher level in the baseline, \(levels.highNow) of \(levels.countNow) are now"
+  private func text(of levels: TwoLevels) -> String { levels.text(unit: unit) }
+}
+
+extension TwoLevels {
+  func text(unit: String) -> String {
+    let (low, high) = (Format.amount(low, unit: unit), Format.amount(high, unit: unit))
+    return
+      "its values jump between \(low) and \(high): \(highBefore) of \(countBefore) were at the higher level in the "
+      + "baseline, \(highNow) of \(countNow) are now"
   }
 }
 

@@ -182,7 +182,10 @@ private struct Approver {
     )
     change.countBefore = previous?.repetitionCount ?? 0
     change.countAfter = baseline.repetitionCount
+    change.fewerValues = baseline.metrics.filter { !$0.key.isInstances && $0.value.count < baseline.repetitionCount }
+      .mapValues(\.count)
     change.growthIsPerIteration = scenario.growthIsPerIteration
+    change.hiddenGrowth = scenario.judged(against: .missing).hiddenGrowth
     change.units = baseline.units
     for (metric, unit) in previous?.units ?? [:] {
       // Values in different units cannot be compared.

@@ -258,6 +258,33 @@ extension TracingTests {
     #expect(Set(trace.events.map(\.pid)) == [trace.leader], "threads are not processes")
   }
 
+  @Test("Threads that end at once are not processes, also of a forked process beside others that keep the CPUs busy")
+  func briefThreads() throws {
+    let trace = try trace(of: [
+      try testProcesses.compiled(
+        """
+        #include <pthread.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static void *nothing(void *argument) { return argument; }
+        int main(void) {
+          pid_t child = fork();
+          for (int at = 0; child == 0 && at < 200; at++) {
+            pthread_t threads[10];
+            for (int one = 0; one < 10; one++) pthread_create(&threads[one], NULL, nothing, NULL);
+            for (int one = 0; one < 10; one++) pthread_join(threads[one], NULL);
+            if (at == 19) _exit(0);
+          }
+          waitpid(child, NULL, 0);
+          return 5;
+        }
+        """)
+    ])
+    #expect(trace.events(of: trace.leader).last == .ended(.exited(5)))
+    #expect(trace.events.count { if case .forked = $0.kind { true } else { false } } == 1)
+    #expect(Set(trace.events.map(\.pid)).count == 2)
+  }
+
   @Test("Thousands of short-lived threads are not processes, and are reported once")
   func manyThreads() throws {
     let trace = try trace(of: [

@@ -1,0 +1,63 @@
+import Statistics
+
+extension ScenarioResult {
+  /// Takes an improvement back that may hide a rise, and finds one that no metric shows.
+  mutating func reviseImprovement(over baseline: Baseline) {
+    if summary.verdict == .improved, notes.contains(where: mayHideRise) { summary.verdict = .pass }
+    guard summary.verdict == .pass, gate.isStandard, !notes.contains(where: \.isOnRise) else { return }
+    let steadied = [MetricName.steadyRSS, .treeSteady].filter { hasBecomeSteady($0, since: baseline) }
+    guard let metric = steadied.first else { return }
+    notes.removeAll {
+      if case .baselineSeldomSteady(let metric, _, _) = $0 { steadied.contains(metric) } else { false }
+    }
+    notes.append(.becameSteady(metric: metric))
+    if !notes.contains(where: mayHideRise) { summary.verdict = .improved }
+  }
+
+  /// Whether a metric was left out that may have risen: half an improvement may hide a rise.
+  ///
+  /// A level that no repetition of the baseline has cannot have risen, and is at most the peak.
+  private func mayHideRise(_ note: Note) -> Bool {
+    if case .baselineSeldomSteady(_, 0, _) = note { return false }
+    return note.unjudgedMetric != nil
+  }
+
+  /// Whether memory becomes steady, and did not in the baseline: an unchanged program would show that in at most 1 of 100
+  /// checks.
+  private func hasBecomeSteady(_ metric: MetricName, since baseline: Baseline) -> Bool {
+    let (before, all) = (baseline.metrics[metric]?.count ?? 0, baseline.repetitionCount)
+    let now = repetitions.count { $0.metrics[metric] != nil && !$0.nearlySteady.contains(metric) }
+    guard before * 2 < all, now == repetitions.count, metric == .steadyRSS || hasTreeMemory else { return false }
+    return FisherTest.pValue(ofRiseFrom: before, of: all, to: now, of: now) <= RepetitionPlan.falseAlarms
+      && hasLostGrowth(since: baseline)
+  }
+
+  /// Whether memory grows less than in the baseline, beyond its noise: otherwise it may only have become steady on a machine
+  /// that is less busy.
+  private func hasLostGrowth(since baseline: Baseline) -> Bool {
+    guard let before = baseline.metrics[.growth], baseline.unit(of: .growth) == unit(of: .growth) else { return false }
+    let comparison = Comparison(
+      from: before, to: repetitions.compactMap { $0.metrics[.growth] }, allowed: Tolerance.noise(of: before),
+      alpha: RepetitionPlan.falseAlarms, isLast: true)
+    return comparison.map { $0.outcome == .fall && $0.method != .thresholds } ?? false
+  }
+}
+
+extension Note {
+  fileprivate var isOnRise: Bool {
+    switch self {
+    case .risesWithinTolerance, .ungatedRises: true
+    default: false
+    }
+  }
+}
+
+extension MetricResult {
+  /// A note if the values pass at two levels, although their medians differ by more than the tolerance.
+  var noteOnTwoLevels: Note? {
+    guard verdict == .pass, case .levels(let levels, _) = reason, let change, let allowed,
+      change.absolute.magnitude > allowed
+    else { return nil }
+    return .twoLevels(metric: metric, unit: unit, levels: levels)
+  }
+}

@@ -1,0 +1,47 @@
+import Statistics
+
+extension ScenarioResult {
+  /// Whether the tree may have more memory than the program: it has several processes, or what it holds is not resident in
+  /// any of them, such as files of tmpfs and memfd_create(2).
+  var hasTreeMemory: Bool {
+    func median(_ metric: MetricName) -> Double? { Spread.median(repetitions.compactMap { $0.metrics[metric] }) }
+    return repetitions.contains { $0.processes > 1 } || Self.isTree(median(.treePeak), beyond: median(.peakRSS))
+  }
+
+  fileprivate static func isTree(_ tree: Double?, beyond peak: Double?) -> Bool {
+    guard let tree, let peak else { return false }
+    return tree - peak > max(leastTreeMemory, leastTreeShare * peak)
+  }
+
+  /// A cgroup counts a single process within batches of 64 pages per CPU (``CgroupMemoryReader``): 512 KiB on two CPUs.
+  private static let (leastTreeMemory, leastTreeShare) = (Double(Bytes.mebibytes(1).count), 0.05)
+}
+
+extension Baseline {
+  /// The same for the approved values.
+  var hasTreeMemory: Bool {
+    ScenarioResult.isTree(metrics[.treePeak].flatMap(Spread.median), beyond: metrics[.peakRSS].flatMap(Spread.median))
+  }
+}
+
+extension ScenarioResult {
+  private static let treeMetrics: [(process: MetricName, tree: MetricName)] = [
+    (.peakRSS, .treePeak), (.steadyRSS, .treeSteady),
+  ]
+
+  /// Lets a rise of one process pass if the tree fell for certain by at least as much.
+  ///
+  /// What a machine must have is the memory of the tree: workers that share the pages of a loaded parent have more pages
+  /// of files in each of them, and less memory in all. It is no improvement, so that it is not approved unseen.
+  mutating func weighRisesAgainstTree() {
+    for (process, tree) in Self.treeMetrics {
+      guard let at = summary.metrics.firstIndex(where: { $0.metric == process && $0.verdict == .regression }),
+        let rise = summary.metrics[at].change?.shift,
+        let change = summary.metrics.first(where: { $0.metric == tree && $0.verdict == .improved })?.change,
+        -change.shift >= rise
+      else { continue }
+      (summary.metrics[at].verdict, summary.metrics[at].reason) = (.pass, nil)
+      notes.append(.riseOutweighed(metric: process, rise: rise, tree: tree, fall: -change.shift))
+    }
+  }
+}
