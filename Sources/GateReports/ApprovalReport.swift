@@ -12,7 +12,14 @@ package enum ApprovalReport {
     page.gap()
     page.paragraph(counts(changes), indent: 0, tone: .strong)
     if let approval = changes.lazy.compactMap(\.approval).first { write(approval, to: &page) }
-    if changes.contains(where: { $0.outcome == .created || $0.outcome == .replaced }) {
+    let unexplained = changes.count(where: \.lacksProfile)
+    if unexplained > 0 {
+      let text =
+        "no profile came with the result of \(Format.count(unexplained, "scenario")), so the next rise cannot be "
+        + "explained; `--from` accepts the folder of the artifacts, which has the profiles"
+      page.paragraph(text, indent: 0, label: "note: ")
+    }
+    if changes.contains(where: { $0.approval != nil }) {
       page.paragraph("commit the changed files, so that later checks compare with them", indent: 0)
     }
     return page.text
@@ -47,25 +54,24 @@ package enum ApprovalReport {
         + style.painted(TerminalText.cut(name, to: room, at: .middle, mark: style.ellipsis), .strong)
     )
     switch change.outcome {
-    case .created, .replaced:
+    case .created, .replaced, .changed, .folded:
       medians(change, style).write(to: &page, indent: 11)
       if let count = count(change) { page.paragraph(count, indent: 11) }
       if let growth = change.hiddenGrowth { page.paragraph(growth.displayText, indent: 11, label: "note: ") }
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged(let reason): page.paragraph(reason.displayText, indent: 11)
-    case .skipped(let reasons): write(reasons, against: change.scenario, to: &page)
+    case .skipped(let reasons): write(reasons, to: &page)
     }
     for creep in change.creeps { page.paragraph(TerminalText.safe(creep.displayText), indent: 11, label: "note: ") }
   }
 
   private static func write(
     _ reasons: [ApprovalChange.SkipReason],
-    against scenario: ScenarioName,
     to page: inout TerminalPage
   ) {
     for reason in reasons {
       page.paragraph(TerminalText.safe(reason.displayText), indent: 11)
-      if let hint = reason.hintText(for: scenario) {
+      if let hint = reason.hintText {
         page.paragraph(TerminalText.safe(hint), indent: 11, label: "hint: ")
       }
     }
@@ -78,6 +84,8 @@ package enum ApprovalReport {
     switch outcome {
     case .created: ("created", .good)
     case .replaced: ("replaced", .good)
+    case .changed: ("changed", .good)
+    case .folded: ("folded", .good)
     case .unchanged: ("unchanged", .faint)
     case .skipped: ("skipped", .unsure)
     }
@@ -129,7 +137,7 @@ package enum ApprovalReport {
 
   private static func counts(_ changes: [ApprovalChange]) -> String {
     let words = changes.map { heading($0.outcome).0 }
-    let parts = ["created", "replaced", "unchanged", "skipped"].compactMap { word -> String? in
+    let parts = ["created", "changed", "folded", "replaced", "unchanged", "skipped"].compactMap { word -> String? in
       let count = words.count { $0 == word }
       return count == 0 ? nil : "\(count)\(Format.space)\(word)"
     }

@@ -7,16 +7,19 @@ struct ApproveCommand: UseCaseCommand {
     commandName: "approve",
     abstract: "Makes the last result the baseline; measures nothing.",
     discussion: """
-      Takes the last check on this machine, or a result file of another one (a CI artifact), and writes one baseline a \
-      scenario. Commit them: a review of the diff is the approval that the team sees. A result that passes against its \
-      baseline changes nothing.
+      Takes the last check on this machine, or the result of another one (a CI artifact: the folder, or its result file). \
+      A scenario without a baseline gets one; for another one the change is written to a file of its own beside it, so \
+      that branches merge without conflicts. Commit the files: a review of the diff is the approval that the team sees. \
+      A result that passes against its baseline changes nothing.
 
-      A result is refused (exit code 3) if the scenario failed, if it lacks peak_rss or a metric that the gate names, \
-      and, unless --force is given, if it is of another commit or environment, has fewer repetitions than the baseline, \
-      was compared with another build, or if the scenario has changed in the project file since.
+      A result is refused (exit code 3) if the scenario failed, or if it lacks peak_rss or a metric that the gate names. \
+      Unless --force is given, it is refused (exit code 2) if it is of another commit or environment, or of another kind \
+      of machine than its baseline, if it was compared with another build, or if the scenario has changed in the project \
+      file since. --force also writes a new baseline instead of a change.
 
         highwater approve redis-load --reason "larger cache, agreed in #123"
-        highwater approve --from result.json
+        highwater approve --from artifact/.highwater
+        highwater approve --fold --reason "weekly"
         highwater approve --ratchet --reason "keep the lower level"
       """
   )
@@ -34,6 +37,9 @@ struct ApproveCommand: UseCaseCommand {
 
   @Flag(help: "Approve only scenarios that improved.")
   var ratchet = false
+
+  @Flag(help: "Make the approved changes since a baseline a part of it, where the result confirms them.")
+  var fold = false
 
   @Flag(help: "Approve results that would be refused, and results that pass.")
   var force = false
@@ -54,6 +60,7 @@ struct ApproveCommand: UseCaseCommand {
     approve.from = from
     approve.reason = reason
     approve.ratchets = ratchet
+    approve.folds = fold
     approve.forces = force
     return try approve.run(in: invocation)
   }

@@ -199,16 +199,33 @@ struct SummaryReportTests {
     #expect(!text.contains("approve"))
   }
 
-  @Test("Many regressions give a command for the first six")
-  func many() {
-    let scenarios = (1...500).map { number in
-      var scenario = Fixture.regressed
-      scenario.name = ScenarioName("s\(number)")
+  /// As many regressions, with names and tags, and passing scenarios beside them.
+  private func many(_ count: Int, _ name: (Int) -> String, tags: [String] = [], passing: Int = 0) -> String {
+    let scenarios = (1...(count + passing)).map { number in
+      var scenario = number <= count ? Fixture.regressed : Fixture.passing("p")
+      scenario.name = ScenarioName(number <= count ? name(number) : "p\(number)")
+      scenario.tags = number <= count ? tags : []
       return scenario
     }
     let context = SummaryContext(exitCode: .regression)
-    let text = SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
-    #expect(text.contains("(the first 6 of 500):"))
+    return SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
+  }
+
+  @Test("Commands for many regressions are whole: without names for all, by a tag, by a matrix, or by every name")
+  func wholeCommands() {
+    let all = many(12, { "s\($0)" }, passing: 3)
+    #expect(all.contains("    highwater approve\n") && all.contains("check --verbose s1 s2"), "\(all)")
+    let tagged = many(12, { "s\($0)" }, tags: ["http"], passing: 3)
+    #expect(tagged.contains("    highwater check --verbose tag:http\n"), "\(tagged)")
+    let matrix = many(12, { "load[n=\($0)]" }, passing: 3)
+    #expect(matrix.contains("    highwater check --verbose load\n"), "\(matrix)")
+    #expect(many(12, { "s\($0)" }, passing: 3).contains("s12"))
+  }
+
+  @Test("Many regressions give a command for all of them")
+  func many() {
+    let text = many(500) { "s\($0)" }
+    #expect(text.contains("    highwater approve\n") && !text.contains("the first"))
     #expect(text.hasSuffix("500 of 500 scenarios regressed\nhighwater: regression\n"))
   }
 

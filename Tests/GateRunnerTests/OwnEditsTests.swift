@@ -51,6 +51,53 @@ struct OwnEditsTests {
     #expect(try notes(after: change) == expected)
   }
 
+  @Test(
+    "An edit behind a symbolic link is named, and so is a change of the link",
+    arguments: [
+      ("echo '{ }' >mem/old/ci.json", ["old"], []),
+      ("rm baselines && ln -s other baselines", ["load", "a", "b", "c"].sorted(), []),
+      ("echo '{ }' >elsewhere/ci.json", ["load"], []),
+      ("rm mem/load && ln -s ../other mem/load", ["load"], []),
+      ("echo '\\n#' >>hidden.yml", [], ["hidden.yml"]),
+      ("rm more/c.yml && ln -s ../other/d.yml more/c.yml", [], ["more/c.yml"]),
+    ])
+  func links(change: String, baselines: [String], files: [String]) throws {
+    try project.shell(
+      """
+      git checkout -q main && git mv baselines mem && ln -s mem baselines
+      mkdir elsewhere other && echo {} >elsewhere/ci.json && ln -s ../elsewhere mem/load
+      echo 'scenarios: [{name: c, target: {shell: x}}]' >hidden.yml && ln -s ../hidden.yml more/c.yml
+      echo 'scenarios: [{name: d, target: {shell: x}}]' >other/d.yml && git add -A
+      """)
+    try project.commit(".")
+    try project.shell("git update-ref refs/remotes/origin/main HEAD && git checkout -q -B topic")
+    #expect(try notes(after: change) == [RunNote.editsOwnGate(baselines: baselines, files: files)])
+  }
+
+  @Test("A change of a baseline says from what to what, who approved it and why; the verdict stays")
+  func moves() throws {
+    try project.shell("git checkout -q main")
+    try project.checkAndApprove()
+    try project.commit("baselines")
+    try project.shell("git update-ref refs/remotes/origin/main HEAD && git checkout -q -B topic")
+    project.measurer.hold(12)
+    _ = try project.check()
+    #expect(
+      try project.approve(variables: ["HIGHWATER_APPROVER": "Ada"]) { $0.reason = "headers are kept" }.code == .pass)
+    try project.commit(".")
+    let job = ["JENKINS_URL": "https://ci.example", "CHANGE_ID": "7", "CHANGE_TARGET": "main"]
+    let outcome = try project.check(variables: job) {
+      $0.options.reports = [ReportFile(.junit, path: "junit.xml"), ReportFile(.markdown, path: "c.md")]
+    }
+    #expect(outcome.code == .pass)
+    let sentence =
+      "baseline of load (linux-x86_64-2cpu): peak_rss 8.0 MiB → 12.0 MiB (+50.0 %); approved by Ada: "
+      + "headers are kept"
+    #expect(outcome.text.contains(sentence), "\(outcome.text)")
+    #expect(try project.read("junit.xml").contains(sentence))
+    #expect(try project.read("c.md").contains("headers are kept"))
+  }
+
   @Test("What the target edited meanwhile does not count, also in a shallow clone of the merge commit")
   func target() throws {
     try project.shell("echo '\\n#' >>more/a.yml")

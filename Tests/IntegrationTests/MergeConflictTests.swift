@@ -10,7 +10,7 @@ struct MergeConflictTests {
     let script = """
       set -e
       git init -q -b main && git config user.name Ada && git config user.email ada@example.com
-      approve() { echo -n $1 > size; $HIGHWATER check > check.txt || true; $HIGHWATER approve; git add .; git commit -qm "hold $1 MiB"; }
+      approve() { echo -n $1 > size; $HIGHWATER check > check.txt || true; $HIGHWATER approve --force; git add .; git commit -qm "hold $1 MiB"; }
       echo check.txt >> .gitignore
       approve 20
       git checkout -qb topic && approve 28

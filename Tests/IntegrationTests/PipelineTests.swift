@@ -103,6 +103,15 @@ struct PipelineTests {
       try shell("curl -sf --data-binary @\(file) '\(forge.url("/forge/\(path)"))' >/dev/null")
     }
 
+    /// Reverts the approval, and the change of the program before it.
+    func revert() throws { try shell("git revert --no-edit HEAD HEAD^ >/dev/null && git push -q origin HEAD:topic") }
+
+    /// Makes GitLab have the artifacts of the last check.
+    func serveArtifacts() throws {
+      try shell("rm -f ~/artifacts.zip; zip -q -r ~/artifacts.zip .highwater")
+      try serve("projects/3/jobs/5/artifacts", "$HOME/artifacts.zip")
+    }
+
     /// Makes GitHub have a run of the head of `topic`.
     func serveRun(of repository: String = "ann/project") throws {
       try shell(
@@ -171,7 +180,11 @@ struct PipelineTests {
     #expect(try job.shell("git diff --name-only HEAD^").hasPrefix("baselines/load/"))
     let after = try job.gitHub("action", "action")
     #expect(after.code == 0, "\(after.text)")
-    #expect(try job.project.read(".highwater/comment.md").contains("**this change edits the baselines of load: review"))
+    let comment = try job.project.read(".highwater/comment.md")
+    #expect(comment.contains("**this change edits the baselines of load: review"))
+    #expect(comment.contains("baseline of load ") && comment.contains("approved by ann: a cache"), "\(comment)")
+    try job.revert()
+    #expect(try job.gitHub("action", "action").code == 0)
   }
 
   @Test("GitLab: a rise fails, is commented on once, and passes after its approval, which is a commit on the branch")
@@ -188,11 +201,13 @@ struct PipelineTests {
 
     try job.shell(#"echo '[{"name": "pages", "id": 6}, {"name": "memory", "id": 5}]' >~/jobs"#)
     try job.serve("projects/3/pipelines/9/jobs", "$HOME/jobs")
-    try job.serve("projects/3/jobs/5/artifacts/.highwater/result.json", ".highwater/result.json")
+    try job.serveArtifacts()
     #expect(try job.gitLab("memory-approve").code == 2)
     let approval = try job.gitLab("memory-approve", ["HIGHWATER_REASON": "a cache"])
     #expect(approval.code == 0, "\(approval.text)")
     try job.shell("git pull -q origin topic")
+    #expect(try job.gitLab("memory").code == 0)
+    try job.revert()
     #expect(try job.gitLab("memory").code == 0)
   }
 
@@ -259,7 +274,7 @@ struct PipelineTests {
       echo '[{"name": "memory", "id": 5}]' >~/jobs
       """)
     try job.serve("projects/3/pipelines/9/jobs", "$HOME/jobs")
-    try job.serve("projects/3/jobs/5/artifacts/.highwater/result.json", ".highwater/result.json")
+    try job.serveArtifacts()
     let settings = try job.shell("cat .git/config")
     let approval = try job.gitLab(
       "memory-approve", ["HIGHWATER_REASON": "a cache", "HIGHWATER_TOKEN": "hush-hush"])

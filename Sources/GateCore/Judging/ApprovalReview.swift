@@ -12,6 +12,8 @@ package struct ApprovalReview {
   package var replacesUnusable = false
   /// The commit of the checkout; nil outside a checkout.
   package var head: String?
+  /// The trees of that commit and of the files now (``RunInfo/tree``).
+  package var trees: [String] = []
   /// How the project names and compares environments.
   package var environment: EnvironmentRule
 
@@ -58,6 +60,12 @@ package struct ApprovalReview {
     return judged.verdict == .pass && isOfSame
   }
 
+  /// Whether the result is what the baseline and the changes since say, or less: then it may replace them.
+  package var confirmsPrevious: Bool {
+    guard !replacesUnusable, let previous, previous.isComparable(to: result.environment) else { return false }
+    return [.pass, .improved].contains(result.judged(against: .baseline(previous)).verdict)
+  }
+
   // MARK: Reasons that cannot be overridden
 
   private var lastingReasons: [Reason] {
@@ -87,6 +95,8 @@ package struct ApprovalReview {
     guard let head else { return nil }
     guard let measured = run.commit else { return .unknownCommit(head: head) }
     guard !CommitID.areSame(measured, head) else { return nil }
+    // What was measured has been committed since.
+    if let tree = run.tree, trees.contains(tree) { return nil }
     return .otherCommit(measured: measured, isDirty: run.isDirty, head: head)
   }
 
@@ -96,12 +106,9 @@ package struct ApprovalReview {
     return .otherDefinition(measured: measured, current: current)
   }
 
+  /// A change of a baseline keeps the spread of the baseline's values, so that it needs no more repetitions than a check.
   private var fewerRepetitions: Reason? {
     let count = result.repetitions.count
-    if let previous {
-      return count < previous.repetitionCount
-        ? .fewerThanBaseline(count: count, baseline: previous.repetitionCount) : nil
-    }
     guard let least = scenario?.repetitions.plan.min, count < least else { return nil }
     return .fewerThanPlanned(count: count, least: least)
   }
@@ -111,11 +118,10 @@ package struct ApprovalReview {
   }
 
   private var otherEnvironment: Reason? {
-    guard let named = environment.name else { return nil }
-    guard result.environment.name == named else {
-      return .otherEnvironment(measured: result.environment.name, named: named)
-    }
+    let measured = result.environment.name
+    if let named = environment.name, measured != named { return .otherEnvironment(measured: measured, named: named) }
+    // `check --environment` may have named it.
     let differences = previous?.differencesThatCount(in: result.environment) ?? []
-    return differences.isEmpty ? nil : .otherMachine(environment: named, differences: differences)
+    return differences.isEmpty ? nil : .otherMachine(environment: measured, differences: differences)
   }
 }

@@ -17,7 +17,7 @@ extension Baseline {
     }
   }
 
-  private func anchor(at level: Double?) -> Anchor? {
+  func anchor(at level: Double?) -> Anchor? {
     guard let level, let approval else { return nil }
     return Anchor(level: level, at: approval.at, commit: approval.commit)
   }

@@ -58,6 +58,25 @@ extension Repetitions {
   }
 }
 
+extension RepetitionPlan {
+  /// The number of repetitions with which a changed result can be approved; nil if it has enough.
+  ///
+  /// An approval moves the baseline by the difference of the medians. Of 5 values of a quiet program that is exact enough.
+  /// Of one whose noise is above the least tolerance it is not: where two branches had approved such a program, 1 to 5 % of
+  /// the later checks were false alarms in simulations. So the result gets as many values as the baseline has.
+  package func countForApproval(after result: ScenarioResult, of baseline: Baseline) -> Int? {
+    guard [.regression, .improved].contains(result.verdict), result.failure == nil else { return nil }
+    let isNoisy = result.gate.rules.contains { rule in
+      guard rule.severity == .fail, !rule.metric.isRate, !rule.metric.isValue,
+        let values = baseline.metrics[rule.metric]
+      else { return false }
+      return Tolerance.noise(of: values) > Tolerance.automatic.allowed(above: [Spread.median(values) ?? 0])
+    }
+    let count = Swift.min(baseline.repetitionCount, max)
+    return isNoisy && result.repetitions.count < count ? count : nil
+  }
+}
+
 extension ScenarioResult {
   /// Why no more repetitions were run; nil if their number was fixed.
   package var stop: RepetitionStop? {

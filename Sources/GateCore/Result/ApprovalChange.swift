@@ -2,6 +2,10 @@
 package struct ApprovalChange: Sendable, Equatable {
   package enum Outcome: Sendable, Equatable {
     case created, replaced
+    /// The change was written beside the baseline (``BaselineChange``).
+    case changed
+    /// The changes since the baseline became a part of it.
+    case folded(changes: Int)
     /// There was nothing to change.
     case unchanged(KeepReason)
     /// The result was refused; never empty.
@@ -15,6 +19,10 @@ package struct ApprovalChange: Sendable, Equatable {
     case passes
     /// Only improvements were to be approved.
     case notImproved
+    /// Only changes were to be folded, and there are none.
+    case nothingToFold
+    /// Only changes were to be folded, and the result is not what they say.
+    case differsFromChanges
   }
 
   /// Why a result does not become a baseline.
@@ -34,7 +42,6 @@ package struct ApprovalChange: Sendable, Equatable {
     case unknownCommit(head: String)
     /// The project file has changed since the measurement.
     case otherDefinition(measured: ScenarioDefinition, current: ScenarioDefinition)
-    case fewerThanBaseline(count: Int, baseline: Int)
     /// Fewer repetitions than the project file asks for.
     case fewerThanPlanned(count: Int, least: Int)
     case comparedWithBuild(build: String)
@@ -47,7 +54,7 @@ package struct ApprovalChange: Sendable, Equatable {
     package var canBeOverridden: Bool {
       switch self {
       case .failed, .noRepetitions, .noPeak, .unavailable: false
-      case .measuredBeforeDefect, .otherCommit, .unknownCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned,
+      case .measuredBeforeDefect, .otherCommit, .unknownCommit, .otherDefinition, .fewerThanPlanned,
         .comparedWithBuild, .otherEnvironment, .otherMachine:
         true
       }
@@ -76,6 +83,8 @@ package struct ApprovalChange: Sendable, Equatable {
   package var fewerValues: [MetricName: Int] = [:]
   /// The approval of the new baseline; nil if it was not written.
   package var approval: Approval?
+  /// Whether the result came from elsewhere without the profile that explains a later rise.
+  package var lacksProfile = false
   /// The units of reported values.
   package var units: [MetricName: String] = [:]
   /// Whether the new baseline has growth per iteration rather than per second.

@@ -58,6 +58,8 @@ package struct Baseline: Sendable, Equatable, Codable {
   package var anchors: [MetricName: Anchor]
   /// nil for the values of a result that was not approved.
   package var approval: Approval?
+  /// How many approved changes the values include that are in files of their own (``BaselineChange``).
+  package var changeCount = 0
 
   package init(
     scenario: ScenarioName,

@@ -87,6 +87,10 @@ package enum RunNote: Sendable, Hashable, Codable {
   /// The change under test, such as a pull request, edits what it is judged by: baselines of these scenarios, and these
   /// files of the project, relative to the repository's root. A scenario that the project lacks has its folder's name.
   case editsOwnGate(baselines: [String], files: [String])
+  /// The change under test moves what a scenario is expected to need: the medians of its gated metrics at the commit in
+  /// which it left its target, and now. Without a baseline there, `before` is what is approved now.
+  case movesBaseline(
+    scenario: ScenarioName, environment: String, moves: [Rise], isNew: Bool, approval: Approval?)
   /// It is unknown whether it does, as in a checkout without the commit in which the change left its target.
   case unknownEdits
   /// The checkout does not have the commit of a baseline, so that the code cannot be compared with it.
@@ -95,7 +99,25 @@ package enum RunNote: Sendable, Hashable, Codable {
   case tookProfiles(count: Int, left: Int)
 }
 
-/// The rise of a metric's median.
+extension RunNote {
+  /// The note on a baseline that differs from that of another commit; nil if no metric of the gate moves.
+  package init?(onMoveFrom before: Baseline?, to after: Baseline, gate: Gate) {
+    let (old, new) = (before?.medians ?? after.medians, after.medians)
+    let metrics = gate.rules.filter { $0.severity != .off }.map(\.metric)
+    let moves = metrics.compactMap { metric -> Rise? in
+      guard let from = old[metric], let to = new[metric], before == nil || from != to,
+        before == nil || before?.unit(of: metric) == after.unit(of: metric)
+      else { return nil }
+      return Rise(metric: metric, unit: after.unit(of: metric), before: from, after: to)
+    }
+    guard !moves.isEmpty else { return nil }
+    self = .movesBaseline(
+      scenario: after.scenario, environment: after.environment, moves: moves, isNew: before == nil,
+      approval: after.approval)
+  }
+}
+
+/// The change of a metric's median.
 package struct Rise: Sendable, Hashable, Codable {
   package var metric: MetricName
   package var unit: String

@@ -6,7 +6,7 @@ extension RunInfo {
     case duration = "durationSeconds"
     case commit
     case isDirty = "dirty"
-    case subject, branch, buildURL, pullRequest, shard, notes
+    case tree, subject, branch, buildURL, pullRequest, shard, notes
   }
 
   /// Only the ID is required.
@@ -26,6 +26,7 @@ extension RunInfo {
       shard: try fields.decodeIfPresent(Shard.self, forKey: .shard),
       notes: try fields.decode([RunNote].self, forKey: .notes)
     )
+    tree = try text(.tree)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -35,6 +36,7 @@ extension RunInfo {
     try fields.encode(duration, forKey: .duration)
     try fields.encodeIfPresent(commit, forKey: .commit)
     if isDirty { try fields.encode(true, forKey: .isDirty) }
+    try fields.encodeIfPresent(tree, forKey: .tree)
     try fields.encodeIfPresent(subject, forKey: .subject)
     try fields.encodeIfPresent(branch, forKey: .branch)
     try fields.encodeIfPresent(buildURL, forKey: .buildURL)

@@ -35,6 +35,8 @@ package struct RunInfo: Sendable, Hashable, Codable {
   package var commit: String?
   /// Whether tracked files of the checkout differed from the commit at the start.
   package var isDirty: Bool
+  /// The tree of all files of the checkout (git), if it was not that of the commit.
+  package var tree: String?
   /// The first line of the commit's message.
   package var subject: String?
   package var branch: String?

@@ -87,10 +87,52 @@ package enum GitQuery {
   ///
   /// `commit` is the last commit of the change, or nil for `HEAD`; where a CI system built a merge of it into the target,
   /// the first parent of `HEAD` is the target. `targets` are revisions of the target, the best known first.
-  package static func files(editedBy commit: String?, since targets: [String], in root: String) -> [String]? {
+  ///
+  /// - Returns: the files, and the commit in which the change left its target.
+  package static func files(
+    editedBy commit: String?, since targets: [String], in root: String
+  ) -> (names: [String], base: String)? {
     guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
     let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", ends.base, ends.last, "--"]
-    return output(of: words, in: root, atMost: 16 << 20).map { $0.split(separator: "\0").map(String.init) }
+    return output(of: words, in: root, atMost: 16 << 20)
+      .map { ($0.split(separator: "\0").map(String.init), ends.base) }
+  }
+
+  /// The files below a folder in a commit, all relative to the top of the checkout; empty if git does not know.
+  package static func files(below folder: String, at commit: String, in root: String) -> [String] {
+    guard isCommit(commit) else { return [] }
+    let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", "\(folder)/"]
+    return output(of: words, in: root, atMost: 1 << 20)?.split(separator: "\0").map(String.init) ?? []
+  }
+
+  /// The content of a file in a commit, of at most 1 MiB.
+  package static func content(of file: String, at commit: String, in root: String) -> [UInt8]? {
+    guard isCommit(commit) else { return nil }
+    return output(of: ["cat-file", "blob", "\(commit):\(file)"], in: root, atMost: 1 << 20).map { Array($0.utf8) }
+  }
+
+  /// The tree of a commit; nil if git does not know.
+  package static func tree(of commit: String, in root: String) -> String? {
+    guard isCommit(commit) else { return nil }
+    return line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{tree}"], in: root)
+  }
+
+  /// The tree that a commit of all files of the checkout would have, those that are not ignored and not yet tracked, too.
+  ///
+  /// Nothing is written but in `folder`, and no filter runs.
+  package static func treeOfFiles(in root: String, usingFolder folder: String) -> String? {
+    guard let index = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "index"], in: root),
+      let objects = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "objects"], in: root)
+    else { return nil }
+    let copy = "\(folder)/index"
+    if let bytes = try? SafeFile.read(index, atMost: 256 << 20) { try? SafeFile.write(bytes, to: copy) }
+    let variables =
+      [
+        "GIT_INDEX_FILE=\(copy)", "GIT_OBJECT_DIRECTORY=\(folder)", "GIT_ALTERNATE_OBJECT_DIRECTORIES=\(objects)",
+      ] + withoutFilters(in: root)
+    let add = ["add", "--all", "--", ":(top)"]
+    guard output(of: add, in: root, atMost: 4096, variables: variables) != nil else { return nil }
+    return line(of: ["write-tree"], in: root, variables: variables)
   }
 
   /// The commit in which a change left its target, as in ``files(editedBy:since:in:)``.
@@ -149,8 +191,9 @@ package enum GitQuery {
   }
 
   /// The first line of the output of a git command, if it has one.
-  static func line(of words: [String], in root: String) -> String? {
-    let line = bytes(of: words, in: root, atMost: 4096)?.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+  static func line(of words: [String], in root: String, variables: [String] = []) -> String? {
+    let bytes = bytes(of: words, in: root, atMost: 4096, variables: variables)
+    let line = bytes?.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     return line.flatMap { $0.isEmpty ? nil : String(systemBytes: Array($0)) }
   }
 

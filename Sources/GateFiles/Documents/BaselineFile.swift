@@ -19,14 +19,16 @@ package enum BaselineFile {
   package static func encode(_ baseline: Baseline) -> [UInt8] {
     var baseline = baseline
     baseline.composition = baseline.composition?.keepingLibraries(mostLibraries)
+    let summary = ReviewSummary(of: baseline)
     func encoded(_ digest: String) -> [UInt8] {
-      JSON.encode(WithSchema(schema: .baseline, content: WithDigest(digest: digest, baseline: baseline)), .pretty)
+      summary.before(
+        JSON.encode(WithSchema(schema: .baseline, content: WithDigest(digest: digest, baseline: baseline)), .pretty))
     }
     return withShortLists(encoded(BaselineDigest(of: encoded("")).computed))
   }
 
   /// Has each list on one line: a changed metric is one line of a diff, and git does not mix the values of two approvals.
-  private static func withShortLists(_ json: [UInt8]) -> [UInt8] {
+  static func withShortLists(_ json: [UInt8]) -> [UInt8] {
     var (state, isList) = (JSON.StringState(), false)
     return json.reduce(into: []) { text, byte in
       if isList, !state.isInside, JSON.isSpace(byte) { return }

@@ -2,7 +2,7 @@ package import GateCore
 import Glibc
 import LinuxSystem
 
-/// The folder of approved baselines, with one file for each scenario and environment.
+/// The folder of approved baselines, with one file for each scenario and environment, and one for each change since.
 ///
 /// The folder itself may be a symbolic link; names of scenarios and environments never lead out of it.
 package struct BaselineStore: Sendable, Equatable {
@@ -24,11 +24,17 @@ package struct BaselineStore: Sendable, Equatable {
     "\(folder)/\(scenario.pathComponent)/\(FileName.component(for: environment)).json"
   }
 
-  /// Reads a baseline.
+  /// Reads what is expected: a baseline with the changes that were approved since.
   ///
-  /// - Returns: nil if the file does not exist.
+  /// - Returns: nil if there is no baseline.
   /// - Throws: also if the file is another baseline.
   package func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
+    guard let baseline = try measured(scenario, environment: environment) else { return nil }
+    return baseline.expecting(try changes(of: scenario, environment: environment))
+  }
+
+  /// Reads a baseline as it was measured.
+  private func measured(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
     let path = path(scenario, environment)
     let bytes: [UInt8]
     do throws(FileError) {
@@ -40,6 +46,48 @@ package struct BaselineStore: Sendable, Equatable {
     try check(baseline.scenario.text, is: scenario.text, key: "scenario", path: path)
     try check(baseline.environment, is: environment, key: "environment", path: path)
     return baseline
+  }
+
+  /// The changes that were approved since the baseline was measured, in order of their file names.
+  package func changes(of scenario: ScenarioName, environment: String) throws(FileError) -> [BaselineChange] {
+    var changes: [BaselineChange] = []
+    for (name, path) in files(of: scenario, in: Self.changesFolder)
+    where name.hasPrefix("\(FileName.component(for: environment)).") {
+      let change = try BaselineChangeFile.decode(try SafeFile.read(path, atMost: BaselineFile.largest), path: path)
+      // The name of an environment may begin with that of another.
+      guard change.environment == environment else { continue }
+      try check(change.scenario.text, is: scenario.text, key: "scenario", path: path)
+      changes.append(change)
+    }
+    return changes
+  }
+
+  private static let changesFolder = "changes"
+
+  /// `<folder>/<scenario>/changes/<environment>.<run>.json`.
+  package func path(_ change: BaselineChange) -> String {
+    let name = "\(FileName.component(for: change.environment)).\(FileName.component(for: change.identifier))"
+    return "\(folder)/\(change.scenario.pathComponent)/\(Self.changesFolder)/\(name).json"
+  }
+
+  /// Writes a change beside the baseline.
+  package func save(_ change: BaselineChange) throws(FileError) {
+    let path = path(change)
+    try checkIsNoLink(SafeFile.folder(of: SafeFile.folder(of: path)))
+    try checkIsNoLink(SafeFile.folder(of: path))
+    try SafeFile.write(BaselineChangeFile.encode(change), to: path)
+  }
+
+  /// Removes the changes that a new baseline includes, and their profiles.
+  private func removeChanges(of scenario: ScenarioName, environment: String) {
+    for (name, path) in files(of: scenario, in: Self.changesFolder)
+    where name.hasPrefix("\(FileName.component(for: environment)).") {
+      let bytes = try? SafeFile.read(path, atMost: BaselineFile.largest)
+      let change = bytes.flatMap { try? BaselineChangeFile.decode($0, path: path) }
+      guard change?.environment ?? environment == environment else { continue }
+      unlink(path.systemText)
+      unlink("\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name)".systemText)
+    }
   }
 
   /// The environments for which the scenario has a baseline, sorted; an unreadable file is listed by its name.
@@ -62,10 +110,22 @@ package struct BaselineStore: Sendable, Equatable {
 
   /// What is wrong with the baselines of these scenarios, in all environments, as far as their text shows it.
   package func errors(in scenarios: [ScenarioName]) -> [FileError] {
-    scenarios.flatMap(files).compactMap { _, path in
+    errorsInChanges(of: scenarios)
+      + scenarios.flatMap { files(of: $0) }.compactMap { _, path in
+        do throws(FileError) {
+          let bytes = try SafeFile.read(path, atMost: BaselineFile.largest)
+          if BaselineFile.isSuspect(bytes) { _ = try BaselineFile.decode(bytes, path: path) }
+          return nil
+        } catch {
+          return error
+        }
+      }
+  }
+
+  private func errorsInChanges(of scenarios: [ScenarioName]) -> [FileError] {
+    scenarios.flatMap { files(of: $0, in: Self.changesFolder) }.compactMap { _, path in
       do throws(FileError) {
-        let bytes = try SafeFile.read(path, atMost: BaselineFile.largest)
-        if BaselineFile.isSuspect(bytes) { _ = try BaselineFile.decode(bytes, path: path) }
+        _ = try BaselineChangeFile.decode(try SafeFile.read(path, atMost: BaselineFile.largest), path: path)
         return nil
       } catch {
         return error
@@ -81,14 +141,15 @@ package struct BaselineStore: Sendable, Equatable {
       .map { "\(folder)/\($0.name)" }.sorted()
   }
 
-  /// The files of a scenario's baselines in all environments, sorted.
-  private func files(of scenario: ScenarioName) -> [(name: String, path: String)] {
-    let folder = "\(folder)/\(scenario.pathComponent)"
+  /// The files of a scenario in all environments, sorted: those of its baselines, or those of a folder beside them.
+  private func files(of scenario: ScenarioName, in part: String? = nil) -> [(name: String, path: String)] {
+    let folder = "\(folder)/\(scenario.pathComponent)" + (part.map { "/\($0)" } ?? "")
     let names = (try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names()) ?? []
     return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted().map { ($0, "\(folder)/\($0)") }
   }
 
-  /// Writes a baseline, unless the file already has the same values: then the older approval stays.
+  /// Writes a baseline in place of the last one and the changes since, unless that has the same values: then the older
+  /// approval stays.
   ///
   /// A malformed file is replaced: approving again repairs it.
   ///
@@ -101,32 +162,43 @@ package struct BaselineStore: Sendable, Equatable {
     let existing: Baseline?
     do throws(FileError) {
       existing = try load(baseline.scenario, environment: baseline.environment)
-      if let existing, existing.hasValues(of: written) { return .unchanged }
+      if let existing, existing.changeCount == 0, existing.hasValues(of: written) { return .unchanged }
     } catch let error where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
       try SafeFile.write(bytes, to: path)
+      removeChanges(of: baseline.scenario, environment: baseline.environment)
       return .replaced
     }
     try SafeFile.write(bytes, to: path)
+    removeChanges(of: baseline.scenario, environment: baseline.environment)
     return existing == nil ? .created : .replaced
   }
 
   // MARK: Profiles
 
-  /// `<folder>/<scenario>/profiles/<environment>.json`: what held the memory of the approved build.
-  private func profilePath(_ scenario: ScenarioName, _ environment: String) -> String {
-    "\(folder)/\(scenario.pathComponent)/profiles/\(FileName.component(for: environment)).json"
+  private static let profilesFolder = "profiles"
+
+  /// `<folder>/<scenario>/profiles/<environment>.json`: what held the memory of the approved build; of a change, as
+  /// ``path(_:)``.
+  private func profilePath(_ scenario: ScenarioName, _ environment: String, _ change: BaselineChange? = nil) -> String {
+    let suffix = change.map { ".\(FileName.component(for: $0.identifier))" } ?? ""
+    let name = FileName.component(for: environment) + suffix
+    return "\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name).json"
   }
 
-  /// Reads the profile of an approved build; nil if there is none that can be read.
+  /// Reads the profile of the build that was approved last; nil if it has none that can be read.
+  ///
+  /// An earlier one would explain a rise by what was approved since.
   package func profile(of scenario: ScenarioName, environment: String) -> ProfiledBuild? {
-    try? ProfileFile.read(profilePath(scenario, environment))
+    let changes = (try? changes(of: scenario, environment: environment)) ?? []
+    let last = changes.max { $0.approval.at < $1.approval.at }
+    return try? ProfileFile.read(profilePath(scenario, environment, last))
   }
 
-  /// Writes the profile of an approved build; without one, removes that of an earlier approval.
-  package func saveProfile(
-    _ profile: ProfiledBuild?, of scenario: ScenarioName, environment: String
+  /// Writes the profile of an approved build, or of an approved change; without one, removes that of an earlier approval.
+  package func save(
+    _ profile: ProfiledBuild?, of scenario: ScenarioName, environment: String, with change: BaselineChange? = nil
   ) throws(FileError) {
-    let path = profilePath(scenario, environment)
+    let path = profilePath(scenario, environment, change)
     try checkIsNoLink(SafeFile.folder(of: path))
     if let profile { return try SafeFile.write(ProfileFile.encode(profile), to: path) }
     unlink(path.systemText)

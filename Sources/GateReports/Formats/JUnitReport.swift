@@ -10,7 +10,7 @@ package enum JUnitReport {
   private static let width = 100
 
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
-    let cases = result.scenarios.map { testCase($0, context: context) }
+    let cases = result.scenarios.map { testCase($0, in: result.run, context: context) }
     let outcomes = result.scenarios.compactMap(\.verdict.junitElement)
     func count(_ name: String) -> (String, String) { ("\(name)s", "\(outcomes.count { $0 == name })") }
     let time = ("time", seconds(result.run.duration))
@@ -26,10 +26,13 @@ package enum JUnitReport {
     return #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + root.text(indent: 0)
   }
 
-  private static func testCase(_ scenario: ScenarioResult, context: SummaryContext) -> XMLElement {
+  private static func testCase(_ scenario: ScenarioResult, in run: RunInfo, context: SummaryContext) -> XMLElement {
     let block = ScenarioBlock(scenario: scenario, context: context, notes: NoteList([scenario], detail: context.detail))
     let time = scenario.repetitions.map(\.duration).reduce(.zero, +)
-    let text = block.text(width: width)
+    let moves = run.notes.filter { $0.movedScenario == scenario.name }.map {
+      TerminalText.safe(ResultText.runNote($0)) + "\n"
+    }
+    let text = moves.joined() + block.text(width: width)
     let outcome = scenario.verdict.junitElement.map { name in
       XMLElement(
         name, [("message", scenario.message(in: context)), ("type", scenario.verdict.rawValue)],

@@ -53,9 +53,12 @@ extension ChatMessage {
     let notable = result.scenarios.filter { scenario in
       scenario.verdict == .pass ? state(scenario) == .recovered : scenario.verdict != .skipped
     }
+    let moves = result.run.notes.filter { $0.movedScenario != nil }
     let sorted = order.flatMap { verdict in notable.filter { $0.verdict == verdict } }
     lines = sorted.prefix(Self.mostLines).map { Self.line($0, state: state($0)) }
     omitted = sorted.count - lines.count
+    lines += moves.prefix(Self.mostLines).map { [Self.code(ResultText.runNote($0), to: 300)] }
+    omitted += max(0, moves.count - Self.mostLines)
     self.links = [("Build", links.build), ("Report", links.report)].compactMap { title, url in
       url.flatMap { Self.isSafe($0) ? Link(title: title, url: $0) : nil }
     }

@@ -209,12 +209,11 @@ struct RunPageScenario {
     let approvals =
       isRecording
       ? []
-      : nextSteps.remeasurements
-        + nextSteps.approvals.map { step in
-          NextSteps.Suggestion(
-            purpose: step.purpose,
-            words: step.words.prefix(2) + ["--reason", "why it is intended"] + step.words.dropFirst(2))
-        }
+      : nextSteps.approvals.map { step in
+        NextSteps.Suggestion(
+          purpose: step.purpose,
+          words: step.words.prefix(2) + ["--reason", "why it is intended"] + step.words.dropFirst(2))
+      }
     let closer = isRecording ? [] : nextSteps.closerLooks
     return ((closer.isEmpty ? again : closer) + approvals).map { step in
       ["purpose": step.purpose, "command": step.words.map(ShellWords.quoted).joined(separator: " ")]

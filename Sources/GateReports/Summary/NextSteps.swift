@@ -5,7 +5,7 @@ struct NextSteps {
   let result: RunResult
   let context: SummaryContext
 
-  /// The maximum number of names in a command.
+  /// The maximum number of names in a command if shorter words select the same scenarios.
   private static let mostNames = 6
 
   func write(to page: inout TerminalPage) {
@@ -23,12 +23,11 @@ struct NextSteps {
   /// How to approve what a CI system measured.
   var downloadAdvice: String? {
     guard !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck else { return nil }
-    let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-    return "to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`"
+    return "to approve on another machine, download the artifacts of this build and add `--from\(Format.space)FOLDER`"
   }
 
   /// All commands, in the order of the summary.
-  var suggestions: [Suggestion] { remeasurements + approvals + closerLooks }
+  var suggestions: [Suggestion] { approvals + closerLooks }
 
   /// A command with its purpose.
   struct Suggestion: Equatable {
@@ -56,25 +55,26 @@ struct NextSteps {
     let unusable = result.scenarios.filter { $0.baselineDefect != nil }.map(\.name.text)
     let purposes: [(names: [String], String)] = [
       (namesOfRises, "if the rise is intended, approve it as the new baseline (`--reason TEXT` records why):"),
-      (names(.noBaseline, except: unusable), "if these values are right, approve them as the first baseline:"),
+      (
+        names(.noBaseline, except: unusable + ofOtherMachine),
+        "if these values are right, approve them as the first baseline:"
+      ),
       (unusable, "if these values are right, approve them in place of the unusable baseline:"),
       (names(.improved), "to keep the improvement, approve it as the new baseline:"),
     ]
+    let machine = "if this kind of machine replaces that of the baseline, approve it with `--force`:"
     return purposes.flatMap { names, purpose in steps(purpose, ["approve"] + source, for: names) }
+      + steps(machine, ["approve", "--force"] + source, for: ofOtherMachine)
   }
 
-  /// A command that measures as often as the baselines, since `approve` refuses fewer repetitions.
-  var remeasurements: [Suggestion] {
-    let candidates = namesOfRises + names(.improved)
-    let few = result.scenarios.filter { scenario in
-      candidates.contains(scenario.name.text) && scenario.repetitions.count < scenario.baselineCount
-    }
-    guard context.command == .check, context.approval != .unavailable, let count = few.map(\.baselineCount).max() else {
-      return []
-    }
-    return steps(
-      "before an approval, measure as many repetitions as the baseline has:", ["check", "--repetitions", "\(count)"],
-      for: few.map(\.name.text))
+  /// The scenarios of which the environment of this name has a baseline of another kind of machine.
+  private var ofOtherMachine: [String] {
+    result.scenarios.filter { scenario in
+      scenario.verdict == .noBaseline
+        && scenario.notes.contains { note in
+          if case .otherEnvironment(scenario.environment.name, _) = note { true } else { false }
+        }
+    }.map(\.name.text)
   }
 
   /// The scenarios that rose above their baselines, not only above a limit.
@@ -98,16 +98,35 @@ struct NextSteps {
       + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))
   }
 
-  /// A command for the names, or for the first of many.
+  /// A command for the names.
   private func steps(_ purpose: String, _ words: [String], for names: [String]) -> [Suggestion] {
     guard !names.isEmpty else { return [] }
-    let shown = names.prefix(Self.mostNames)
-    let rest = names.count - shown.count
-    let purpose = rest > 0 ? purpose.dropLast() + " (the first \(shown.count) of \(names.count)):" : purpose
+    // An approval changes nothing for scenarios that pass.
+    let others = words.contains("approve") ? result.scenarios.filter { $0.verdict != .pass } : result.scenarios
+    let shown = names.count > Self.mostNames ? shortest(for: names, of: others) : names
     // A name that begins with a dash would be parsed as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
     let options = (words.first == "check" ? context.checkOptions : []) + context.options
     return [Suggestion(purpose: purpose, words: [Tool.name] + words + options + separator + shown)]
+  }
+
+  /// The fewest words that select these scenarios and no others: none for all, then tags and matrices, then names.
+  private func shortest(for names: [String], of scenarios: [ScenarioResult]) -> [String] {
+    var left = Set(names)
+    guard left.count < scenarios.count else { return [] }
+    var groups: [String: [String]] = [:]
+    for scenario in result.scenarios {
+      let name = scenario.name.text
+      for tag in scenario.tags { groups["tag:\(tag)", default: []].append(name) }
+      if let bracket = name.firstIndex(of: "[") { groups[String(name[..<bracket]), default: []].append(name) }
+    }
+    var words: [String] = []
+    for (word, members) in groups.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) })
+    where members.count > 1 && left.isSuperset(of: members) {
+      words.append(word)
+      left.subtract(members)
+    }
+    return words + names.filter(left.contains)
   }
 
   private var limitAdvice: String? {
@@ -155,11 +174,6 @@ struct NextSteps {
     let measured = context.command == .check ? repeated : "measure both again with more repetitions"
     return "to get a decision: \(measured), or \(tolerance ?? "a larger tolerance")"
   }
-}
-
-extension ScenarioResult {
-  /// The number of repetitions of the baseline; 0 without one.
-  fileprivate var baselineCount: Int { summary.metrics.compactMap(\.baseline?.count).max() ?? 0 }
 }
 
 extension MetricResult {

@@ -19,8 +19,6 @@ extension ApprovalChange.SkipReason {
         + ScenarioText.changes(
           in: current.keysThatDiffer(from: measured), commands: (measured.command, current.command),
           labels: ("measured", "project file"))
-    case .fewerThanBaseline(let count, let baseline):
-      "it has \(Format.count(count, "repetition")), but its baseline has \(baseline)"
     case .fewerThanPlanned(let count, let least):
       "it has \(Format.count(count, "repetition")), but the project file asks for at least \(least)"
     case .comparedWithBuild(let build): "it was compared with another build, `\(build)`, not with a baseline"
@@ -32,7 +30,7 @@ extension ApprovalChange.SkipReason {
   }
 
   /// What to do instead; nil if a report of the check says it.
-  func hintText(for scenario: ScenarioName) -> String? {
+  var hintText: String? {
     switch self {
     case .failed, .noRepetitions, .noPeak: nil
     case .unavailable(let metric, _):
@@ -40,8 +38,6 @@ extension ApprovalChange.SkipReason {
     case .otherCommit(let measured, _, _):
       "run `highwater check` again, or check out \(CommitText.short(measured))"
     case .otherDefinition, .measuredBeforeDefect, .unknownCommit: "run `highwater check` again"
-    case .fewerThanBaseline(_, let baseline):
-      "measure as many: `highwater check --repetitions\(Format.space)\(baseline) \(ShellWords.quoted(scenario.text))`"
     case .fewerThanPlanned: "run `highwater check` without `--repetitions`"
     case .comparedWithBuild: "run `highwater check` without another build"
     case .otherEnvironment(_, let named): "run `highwater check --environment\(Format.space)\(named)`"
@@ -58,6 +54,8 @@ extension ApprovalChange.KeepReason {
     case .equalValues: "its baseline has the same values"
     case .passes: "it passes against its baseline, which stays; `--force` replaces it"
     case .notImproved: "it did not improve (`--ratchet`)"
+    case .nothingToFold: "no change was approved since its baseline (`--fold`)"
+    case .differsFromChanges: "it rose above its baseline and the approved changes, so they cannot be folded"
     }
   }
 }
@@ -67,6 +65,9 @@ extension Approval {
   var displayText: String {
     "approved by \(by) on \(at.day)" + (reason.map { ": \($0)" } ?? ", no reason given")
   }
+
+  /// As in `approved by Ada: the new cache`, without advice.
+  var shortText: String { "approved by \(by)" + (reason.map { ": \($0)" } ?? ", no reason given") }
 
   /// As in `approved by Ada: the new cache`.
   var signature: String {

@@ -100,6 +100,10 @@ extension RunNote {
         files.isEmpty ? nil : "the project \(files.count == 1 ? "file" : "files") \(names)",
       ]
       return "this change edits \(Self.list(parts.compactMap(\.self))): review them"
+    case .movesBaseline(let scenario, let environment, let moves, let isNew, let approval):
+      let values = moves.map { isNew ? $0.firstText : $0.moveText }.joined(separator: ", ")
+      let signature = approval.map { "; \($0.shortText)" } ?? ""
+      return "\(isNew ? "first baseline" : "baseline") of \(scenario) (\(environment)): \(values)\(signature)"
     case .unknownEdits:
       return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left "
         + "its target branch; fetch more history"
@@ -115,9 +119,14 @@ extension RunNote {
   /// Whether it can be omitted from a short report.
   var isRoutine: Bool {
     switch self {
-    case .editsOwnGate, .tookProfiles: false
+    case .editsOwnGate, .movesBaseline, .tookProfiles: false
     case .unknownEdits, .unknownChanges: true
     }
+  }
+
+  /// The scenario whose baseline it is on; nil if it is on the run as a whole.
+  var movedScenario: ScenarioName? {
+    if case .movesBaseline(let scenario, _, _, _, _) = self { scenario } else { nil }
   }
 
   private static func list(_ names: [String]) -> String {
@@ -144,5 +153,17 @@ extension ScenarioResult {
     let rules = gate(limitingGrowthTo: limit).rules
     guard gate.isStandard else { return "add `\(rules.suffix(1).map(\.spelled).joined())` to its `gate`" }
     return "write `gate: {\(rules.map(\.spelled).joined(separator: ", "))}`"
+  }
+}
+
+extension Rise {
+  /// As in `peak_rss 4.7 MiB`.
+  fileprivate var firstText: String { "\(metric) \(Format.amount(after, unit: unit))" }
+
+  /// As in `peak_rss 4.7 MiB → 5.2 MiB (+9.3 %)`.
+  fileprivate var moveText: String {
+    let percent = before > 0 ? (after - before) / before * 100 : nil
+    return "\(metric) \(Format.amount(before, unit: unit)) → \(Format.amount(after, unit: unit))"
+      + Format.bracketedPercent(percent)
   }
 }

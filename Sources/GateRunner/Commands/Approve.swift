@@ -2,16 +2,19 @@ import FoundationEssentials
 package import GateCore
 import GateFiles
 import GateReports
+import LinuxSystem
 
 /// Approves measured results as baselines.
 package struct Approve {
   package var options = SharedOptions()
   package var selection: [String] = []
-  /// A result file of another machine, instead of that of the last check.
+  /// A result file of another machine, or its folder with the profiles, instead of that of the last check.
   package var from: String?
   package var reason: String?
   /// Whether only improvements are approved.
   package var ratchets = false
+  /// Whether only the changes since a baseline become a part of it, where the result confirms them.
+  package var folds = false
   /// Whether results are approved that would be refused, or that pass (``ApprovalReview``).
   package var forces = false
 
@@ -22,7 +25,8 @@ package struct Approve {
   /// - Returns: `pass`; `failed` if a requested scenario cannot be approved, and `usage` if it can by `--force`.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)
-    let result = try loadResult(project, invocation)
+    let path = try resultPath(project, invocation)
+    let result = try loadResult(path)
     let known = Dictionary(project.scenarios.map { ($0.name, $0) }) { first, _ in first }
     let selected = result.scenarios.filter { scenario in
       selection.isEmpty
@@ -33,7 +37,7 @@ package struct Approve {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, known)
-    let approver = Approver(self, result.run, project, known, in: invocation)
+    let approver = Approver(self, result.run, beside: path, project, known, in: invocation)
     var changes: [ApprovalChange] = []
     // Written baselines are reported even if the next one cannot be written.
     defer {
@@ -56,15 +60,25 @@ package struct Approve {
       hint: "to write there, use `--baselines FOLDER`")
   }
 
-  private func loadResult(_ project: Project, _ invocation: Invocation) throws -> RunResult {
-    let path = from.map(invocation.absolute) ?? ArtifactsFolder(path: project.artifacts).result
+  /// The result file: that of the last check, or the given one, which a given folder contains.
+  private func resultPath(_ project: Project, _ invocation: Invocation) throws -> String {
+    guard let from else { return ArtifactsFolder(path: project.artifacts).result }
+    let path = invocation.absolute(from)
+    let candidates = [path, "\(path)/result.json", "\(path)/.highwater/result.json"]
+    return candidates.first { candidate in
+      let kind = try? Descriptor.kind(of: candidate, followingLinks: true)
+      return kind != nil && kind != .folder
+    } ?? path
+  }
+
+  private func loadResult(_ path: String) throws -> RunResult {
     do {
       return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
     } catch let error {
       guard from == nil, error.code == .notFound else { throw error }
       throw RunnerError(
         problem: "there is no result to approve", place: path,
-        hint: "run `highwater check` first, or name a result file with `--from`"
+        hint: "run `highwater check` first, or name the result of another machine with `--from`"
       )
     }
   }
@@ -93,53 +107,86 @@ package struct Approve {
 private struct Approver {
   let options: Approve
   let run: RunInfo
+  let resultPath: String
   let project: Project
   let scenarios: [ScenarioName: Scenario]
   let store: BaselineStore
-  /// The commit of the checkout.
+  /// The commit of the checkout, and its tree and that of the files, if the result has one to compare with.
   let head: String?
+  let trees: (head: String?, files: String?)
   let person: String
   let invocation: Invocation
 
   init(
-    _ options: Approve, _ run: RunInfo, _ project: Project, _ scenarios: [ScenarioName: Scenario],
+    _ options: Approve, _ run: RunInfo, beside resultPath: String, _ project: Project,
+    _ scenarios: [ScenarioName: Scenario],
     in invocation: Invocation
   ) {
     (self.options, self.run, self.project, self.scenarios) = (options, run, project, scenarios)
-    self.invocation = invocation
+    (self.invocation, self.resultPath) = (invocation, resultPath)
     store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: invocation.variables, root: project.root)
     (head, person) = (build.head, build.person)
+    let temporary = FileManager.default.temporaryDirectory.path
+    trees = run.tree == nil ? (nil, nil) : (build.treeOfHead, build.treeOfFiles(usingFolder: temporary))
   }
 
   func approve(_ scenario: ScenarioResult) throws -> ApprovalChange {
+    let isCommitted = run.tree != nil && run.tree == trees.head
     let approval = Approval(
-      at: invocation.now(), by: person, commit: run.commit, isDirty: run.isDirty, reason: options.reason,
-      run: run.id)
+      at: invocation.now(), by: person, commit: isCommitted ? head : run.commit, isDirty: run.isDirty && !isCommitted,
+      reason: options.reason, run: run.id)
     var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
     let (previous, isUnusable) = stored(scenario.name, baseline.environment)
-    var change = change(of: scenario, from: previous, to: baseline)
+    var effect = change(of: scenario, from: previous, to: baseline)
     let review = review(of: scenario, replacing: previous, isUnusable)
     if let kept = outcomeWithoutChange(review, scenario.verdict) {
-      change.outcome = kept
-      return change
+      effect.outcome = kept
+      return effect
     }
-    if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
-    change.creeps = baseline.creep(under: scenario.gate)
-    switch try store.save(baseline) {
-    case .created: change.outcome = .created
-    case .replaced: change.outcome = .replaced
-    case .unchanged: return change
-    }
-    // What held the memory in this run, if the check profiled it. The stored profile still fits a result that passes.
+    let change = previous.flatMap { BaselineChange(from: $0, to: baseline, gate: review.result.gate) }
+    // What held the memory in this run, if the check profiled it.
     let profile = ArtifactsFolder(path: project.artifacts)
-      .profile(of: scenario.name, in: run.id, beside: options.from.map(invocation.absolute))
-    if profile != nil || !review.passesAgainstPrevious {
-      try store.saveProfile(profile, of: scenario.name, environment: baseline.environment)
+      .profile(of: scenario.name, in: run.id, beside: resultPath)
+    if let change, !options.forces, !options.folds {
+      guard try write(change, profile, into: &effect) else { return effect }
+    } else {
+      if let previous, options.folds { baseline.keepSpread(of: previous, with: change) }
+      if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
+      effect.creeps = baseline.creep(under: scenario.gate)
+      // The last profile still fits a result that passes.
+      let fits = options.folds || review.passesAgainstPrevious
+      let last = fits ? store.profile(of: scenario.name, environment: baseline.environment) : nil
+      guard try write(baseline, profile ?? last, in: previous, into: &effect) else { return effect }
     }
-    change.approval = approval
-    return change
+    effect.lacksProfile = profile == nil && options.from != nil && !options.folds
+    effect.approval = approval
+    return effect
+  }
+
+  /// Writes a change beside the baseline; false if nothing changed.
+  private func write(_ change: BaselineChange, _ profile: ProfiledBuild?, into effect: inout ApprovalChange) throws
+    -> Bool
+  {
+    guard !change.moves.isEmpty || change.definition != nil else { return false }
+    try store.save(change)
+    if let profile { try store.save(profile, of: change.scenario, environment: change.environment, with: change) }
+    (effect.outcome, effect.path) = (.changed, invocation.shown(store.path(change)))
+    return true
+  }
+
+  /// Writes a baseline in place of the previous one and the changes since; false if nothing changed.
+  private func write(
+    _ baseline: Baseline, _ profile: ProfiledBuild?, in previous: Baseline?, into effect: inout ApprovalChange
+  ) throws -> Bool {
+    switch try store.save(baseline) {
+    case .created: effect.outcome = .created
+    case .replaced: effect.outcome = options.folds ? .folded(changes: previous?.changeCount ?? 0) : .replaced
+    case .unchanged: return false
+    }
+    try store.save(profile, of: baseline.scenario, environment: baseline.environment)
+    return true
   }
 
   /// The baseline that would be replaced, and whether its file cannot be compared with.
@@ -160,6 +207,7 @@ private struct Approver {
       of: scenario, in: run, for: scenarios[scenario.name], replacing: previous, head: head,
       environment: project.environment)
     review.replacesUnusable = isUnusable
+    review.trees = [trees.head, trees.files].compactMap(\.self)
     return review
   }
 
@@ -167,6 +215,11 @@ private struct Approver {
   private func outcomeWithoutChange(_ review: ApprovalReview, _ verdict: Verdict) -> ApprovalChange.Outcome? {
     let reasons = review.reasonsAgainst
     if reasons.contains(where: { !$0.canBeOverridden }) { return .skipped(reasons) }
+    if options.folds {
+      guard review.previous.map({ $0.changeCount > 0 }) ?? false else { return .unchanged(.nothingToFold) }
+      guard review.confirmsPrevious else { return .unchanged(.differsFromChanges) }
+      return reasons.isEmpty || options.forces ? nil : .skipped(reasons)
+    }
     if options.ratchets, verdict != .improved { return .unchanged(.notImproved) }
     if options.forces { return nil }
     // Where nothing would change, there is nothing to refuse.

@@ -27,7 +27,7 @@ package struct Check {
   /// - Returns: the exit code of the verdict (README, exit codes).
   /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    try invocation.prepareMeasuring()
+    let temporary = try invocation.prepareMeasuring()
     let project = try options.loadProject(
       in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
     let selected = try Selection(words: selection).scenarios(of: project)
@@ -49,7 +49,11 @@ package struct Check {
       plans.map(\.environment).plainest
       ?? project.environment.environment(of: selected[0], on: invocation.measurer)
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
+    run.notes = RunNote.notes(onChangeTestedBy: invocation, of: project, usingFolder: temporary)
+    // A CI system measures commits; here the files may be committed later.
+    if !invocation.ci.isInCI {
+      run.tree = BuildContext(variables: invocation.variables, root: project.root).treeOfFiles(usingFolder: temporary)
+    }
     run.shard = shard ?? run.shard
     let result = RunResult(run: run, environment: environment, scenarios: [])
     return try complete(result, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)

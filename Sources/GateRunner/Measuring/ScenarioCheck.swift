@@ -9,14 +9,17 @@ struct ScenarioCheck {
   /// Compares with the approved baseline; nil after an interruption.
   func result(of run: inout ScenarioRun, against reference: Reference) -> ScenarioResult? {
     let count = count(of: run.scenario)
-    let hasBaseline = if case .baseline = reference { true } else { false }
+    let baseline: Baseline? = if case .baseline(let approved) = reference { approved } else { nil }
+    let hasBaseline = baseline != nil
     run.requireLimit()
     // A new baseline gets more repetitions: its spread decides what later checks can detect.
     var total = hasBaseline ? count.plan.min : count.countForBaseline
     while run.run(to: total, of: total), run.countInstances() {
       let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
-      guard let more = hasBaseline ? count.plan.nextLook(after: result) : count.countForBaseline(after: result)
-      else { return judgedAtLimit(&run, result) { judged($0, against: reference, plan: result.plan) } }
+      let more: Int? =
+        baseline.map { count.plan.nextLook(after: result) ?? count.plan.countForApproval(after: result, of: $0) }
+        ?? count.countForBaseline(after: result)
+      guard let more else { return judgedAtLimit(&run, result) { judged($0, against: reference, plan: result.plan) } }
       total = more
     }
     return nil

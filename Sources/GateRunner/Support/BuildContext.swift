@@ -38,6 +38,16 @@ struct BuildContext {
     return GitQuery.hasUncommittedChanges(in: root) ?? false
   }
 
+  /// The tree of the checkout's files; nil if they are those of the commit, or if it is unknown.
+  func treeOfFiles(usingFolder folder: String) -> String? {
+    guard let scratch = try? ScratchFolder(in: folder) else { return nil }
+    let tree = GitQuery.treeOfFiles(in: root, usingFolder: scratch.path)
+    return tree == treeOfHead ? nil : tree
+  }
+
+  /// The tree of the checkout's commit.
+  var treeOfHead: String? { head.flatMap { GitQuery.tree(of: $0, in: root) } }
+
   /// The user, for approvals.
   var person: String {
     starter ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? user ?? "unknown"
@@ -45,14 +55,18 @@ struct BuildContext {
 }
 
 extension RunNote {
-  /// The note on what the pull request edits that this job tests; nil for another build, and if there is nothing to say.
-  init?(onChangeTestedBy invocation: Invocation, of project: Project) {
+  /// The notes on what the pull request edits that this job tests; empty for another build, and if there is nothing to
+  /// say.
+  static func notes(onChangeTestedBy invocation: Invocation, of project: Project, usingFolder folder: String)
+    -> [RunNote]
+  {
     let ci = invocation.ci
-    guard !ci.targets.isEmpty else { return nil }
-    guard let files = GitQuery.files(editedBy: ci.commit, since: ci.targets, in: project.root) else {
-      self = .unknownEdits
-      return
+    guard !ci.targets.isEmpty else { return [] }
+    guard let edits = GitQuery.files(editedBy: ci.commit, since: ci.targets, in: project.root) else {
+      return [.unknownEdits]
     }
-    self.init(onEditsOf: files, in: project)
+    let own = [RunNote(onEditsOf: edits.names, in: project)].compactMap(\.self)
+    guard let scratch = try? ScratchFolder(in: folder) else { return own }
+    return own + BaselineEdits(project: project, base: edits.base, folder: scratch.path).notes(on: edits.names)
   }
 }

@@ -61,7 +61,7 @@ struct BaselineFileTests {
     #expect(read == expected)
     func plain(_ bytes: [UInt8]) -> String {
       let text = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined()
-      return text.replacing(#/"digest":"[0-9a-f]{16}",/#, with: "")
+      return text.replacing(#/"digest":"[0-9a-f]{16}",/#, with: "").replacing(#/"summary":{[^}]*},/#, with: "")
     }
     #expect(plain(BaselineFile.encode(read)) == plain(stored))
   }

@@ -54,7 +54,7 @@ struct UnusableBaselineTests {
     #expect(try project.check().code == .pass)
   }
 
-  @Test("A result from before the merge is refused, and so are fewer repetitions than our side has")
+  @Test("A result from before the merge is refused, and so are fewer repetitions than the project file asks for")
   func guards() throws {
     let project = try project(joining: Self.conflict)
     let early = try project.approve()
@@ -62,7 +62,9 @@ struct UnusableBaselineTests {
     #expect(early.text.contains("measured before a merge or an edit made its baseline unusable"), "\(early.text)")
     _ = try project.check { $0.repetitions = 1 }
     let few = try project.approve()
-    #expect(few.code == .usage && few.text.contains("it has 1 repetition, but its baseline has 2"), "\(few.text)")
+    #expect(
+      few.code == .usage && few.text.contains("it has 1 repetition, but the project file asks for at least 2"),
+      "\(few.text)")
     #expect(try project.approve { $0.forces = true }.code == .pass)
     #expect(try project.check().code == .pass)
   }

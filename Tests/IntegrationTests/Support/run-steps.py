@@ -11,6 +11,13 @@ installed, here = "/usr/share/highwater/pipelines", os.path.dirname(os.path.dirn
 text = open(file).read().replace(installed, here)
 
 
+def evaluated(expression):
+    """The first part of `a || b` that is not empty; texts in quotes stand for themselves."""
+    parts = [part.strip() for part in expression.split("||")]
+    values = [part[1:-1] if part[:1] == "'" else value(part) for part in parts]
+    return next((text for text in values if text), "")
+
+
 def value(path):
     found = contexts
     for key in path.split("."):
@@ -33,7 +40,7 @@ def github():
         if failure and "always()" not in step.get("if", ""):
             continue
         variables = {
-            name: re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda match: value(match[1]), text)
+            name: re.sub(r"\$\{\{ *([^}]*?) *\}\}", lambda match: evaluated(match[1]), text)
             for name, text in step.get("env", {}).items()
         }
         failure = run(["bash", "--noprofile", "--norc", "-eo", "pipefail"], step["run"], variables) or failure
