@@ -146,10 +146,12 @@ package struct GitComparison {
     let first = part.now.isEmpty ? max(1, part.now.lowerBound - 1) : part.now.lowerBound
     let last = max(first, part.now.isEmpty ? part.now.lowerBound : part.now.upperBound - 1)
     let lines = [first, last].map { local?.lineBefore($0) ?? $0 }
-    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", "\(base)..HEAD", "--"])
-    // At the end of a file no line follows those that were removed.
-    let removed = found == nil ? file.removed(part).first { !$0.allSatisfy(\.isWhitespace) } : nil
-    return (found ?? removed.flatMap { commits(["-S\($0)", "\(base)..HEAD", "--", file.path]) } ?? [], false)
+    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", "\(base)..HEAD", "--"]) ?? []
+    // At the end of a file no line follows those that were removed, and none is listed.
+    guard found.isEmpty, part.now.isEmpty,
+      let removed = file.removed(part).first(where: { !$0.allSatisfy(\.isWhitespace) })
+    else { return (found, false) }
+    return (commits(["-S\(removed)", "\(base)..HEAD", "--", file.path]) ?? [], false)
   }
 
   /// The commits that `git log` lists; nil if it does not in time, or if it refuses the lines.
