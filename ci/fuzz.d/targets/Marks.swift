@@ -1,6 +1,7 @@
 import CMemoryMarkers
 import GateCore
 import Glibc
+import LinuxSystem
 import MarkerProtocol
 import Synchronization
 

@@ -1,6 +1,7 @@
 import GateCore
 import Glibc
 import HTTPTransfer
+import LinuxSystem
 
 @testable import GateProbe
 @testable import GateWebhook
