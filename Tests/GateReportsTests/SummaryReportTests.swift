@@ -298,9 +298,12 @@ struct SummaryReportTests {
     }
     func change(from before: [Composition.Library], to now: [Composition.Library]) -> String? {
       var scenario = Fixture.spiking
+      // A shorter list would have all files.
+      let always = (1...Composition.storedLibraries).map { library("always\($0)", 30) }
       scenario.reference?.composition = Composition(
-        anonymous: .zero, file: .zero, shared: .zero, libraries: before)
-      scenario.composition = Composition(anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: now)
+        anonymous: .zero, file: .zero, shared: .zero, libraries: always + before)
+      scenario.composition = Composition(
+        anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: always + now)
       let text = SummaryReport.text(
         Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .regression))
       let line = text.split(separator: "\n").first { $0.contains("by kind: ") }

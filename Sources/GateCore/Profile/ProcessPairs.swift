@@ -41,13 +41,17 @@ struct ProcessPairs {
   /// The processes to compare: those that rose clearly, the main one if it rose at least half as much as another; without
   /// another build, those that hold most.
   ///
-  /// Processes of one name count together if several of them rose, unless the rise is that of one process.
+  /// Processes of one name count together if that is nearer to the rise of a tree, or if several of them rose and it is
+  /// unknown whose rise it is.
   func choice(for rise: MeasuredRise) -> Pair? {
     guard let sum = largest(of: sums) else { return nil }
-    guard let one = largest(of: single), Self.isClear(one), !rise.isOfTree || !Self.isClear(sum) else { return sum }
-    let isOfProcess = rise.amount != nil && !rise.isOfTree
-    let haveSeveralRisen = Double(Self.rise(of: sum)) >= Self.severalFactor * Double(Self.rise(of: one))
-    return !isOfProcess && Self.isClear(sum) && haveSeveralRisen ? sum : one
+    guard let one = largest(of: single), Self.isClear(one) else { return sum }
+    guard let amount = rise.amount else {
+      let haveSeveralRisen = Double(Self.rise(of: sum)) >= Self.severalFactor * Double(Self.rise(of: one))
+      return Self.isClear(sum) && (rise.isOfTree || haveSeveralRisen) ? sum : one
+    }
+    func distance(_ pair: Pair) -> UInt64 { (Self.rise(of: pair) - amount.count).magnitude }
+    return rise.isOfTree && distance(sum) <= distance(one) ? sum : one
   }
 
   private func largest(of pairs: [Pair]) -> Pair? {

@@ -8,10 +8,12 @@ extension ScenarioResult {
       else { return nil }
       return (metric.metric, shift)
     }
-    // Of the same rise the process is more specific than its tree.
-    let largest = amounts.max { ($0.rise, $1.metric.isOfTree ? 1 : 0) < ($1.rise, $0.metric.isOfTree ? 1 : 0) }
+    let largest = amounts.max { $0.rise < $1.rise }
+    // The process's own rise is more specific than that of its tree.
+    let own = amounts.filter { !$0.metric.isOfTree }.max { $0.rise < $1.rise }
+    let isOwn = own.map { $0.rise >= ProfileComparison.leastShare * (largest?.rise ?? 0) } == true
+    let chosen = isOwn ? own : largest
     return MeasuredRise(
-      kind, amount: largest.map { Bytes(clampedFrom: $0.rise) },
-      isOfTree: largest?.metric.isOfTree ?? false)
+      kind, amount: chosen.map { Bytes(clampedFrom: $0.rise) }, isOfTree: chosen?.metric.isOfTree ?? false)
   }
 }

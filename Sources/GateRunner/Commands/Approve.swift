@@ -138,14 +138,16 @@ private struct Approver {
       reason: options.reason, run: run.id)
     var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
-    let (previous, isUnusable) = stored(scenario.name, baseline.environment)
+    let (previous, isUnusable, isReadable) = stored(scenario.name, baseline.environment)
     var effect = change(of: scenario, from: previous, to: baseline)
     let review = review(of: scenario, replacing: previous, isUnusable)
     if let kept = outcomeWithoutChange(review, scenario.verdict) {
       effect.outcome = kept
       return effect
     }
-    let change = previous.flatMap { BaselineChange(from: $0, to: baseline, gate: review.result.gate) }
+    // What cannot be read is replaced.
+    let kept = isReadable ? previous : nil
+    let change = kept.flatMap { BaselineChange(from: $0, to: baseline, gate: review.result.gate) }
     // What held the memory in this run, if the check profiled it.
     let profile = ArtifactsFolder(path: project.artifacts)
       .profile(of: scenario.name, in: run.id, beside: resultPath)
@@ -192,11 +194,13 @@ private struct Approver {
   /// The baseline that would be replaced, and whether its file cannot be compared with.
   ///
   /// Of a merge conflict it is one side, and of a file that is broken otherwise there is none.
-  private func stored(_ scenario: ScenarioName, _ environment: String) -> (Baseline?, isUnusable: Bool) {
+  private func stored(
+    _ scenario: ScenarioName, _ environment: String
+  ) -> (Baseline?, isUnusable: Bool, isReadable: Bool) {
     do throws(FileError) {
-      return (try store.load(scenario, environment: environment), false)
+      return (try store.load(scenario, environment: environment), false, true)
     } catch {
-      return (store.conflictingSide(scenario, environment: environment), error.defect != nil)
+      return (store.conflictingSide(scenario, environment: environment), error.defect != nil, false)
     }
   }
 

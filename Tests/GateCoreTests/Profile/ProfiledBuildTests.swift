@@ -113,6 +113,19 @@ struct ProfiledBuildTests {
     let second = try #require(
       try workers([100, 80, 60]).comparison(with: try workers([100, 60, 60]), of: MeasuredRise(.peak, isOfTree: true)))
     #expect(second.now.rank == 2 && second.rise == .mebibytes(20))
+    // In a single repetition the sum shows no noise: the rise of the tree is nearer to that of the one.
+    func once(_ sizes: [Int64], together: Int64) throws -> ProfiledBuild {
+      let profiles = ([together] + sizes).enumerated().map { rank, size in
+        var profile = MemoryProfile(["a!main;a!load": .init(live: size << 20)])
+        (profile.process, profile.rank) = ("worker", rank == 0 ? nil : rank)
+        return profile
+      }
+      return try #require(ProfiledBuild([ProfiledRepetition(main: "sh", profiles: profiles)]))
+    }
+    let tree = MeasuredRise(.peak, amount: .mebibytes(20), isOfTree: true)
+    let base = try once([60, 60, 60], together: 140)
+    let single = try once([80, 60, 60], together: 200).comparison(with: base, of: tree)
+    #expect(single?.now.rank == 1 && single?.rise == .mebibytes(20))
     // One more process of the name.
     let further = try #require(try workers([60, 60, 60, 60]).comparison(with: before))
     #expect(further.now.rank == 4 && further.before?.anonymous == .zero)

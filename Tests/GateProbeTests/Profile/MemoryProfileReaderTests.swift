@@ -6,7 +6,7 @@ import Testing
 @Suite("Reading the supervisor's profiles")
 struct MemoryProfileReaderTests {
   private static let process =
-    "process\tserver\tserver\tpeak\t2\t1\t65536\t9000000\t5000\t4000\t-300\t200\t100\t70\t60\n"
+    "process\tserver\tserver\tpeak\t0\t2\t1\t65536\t9000000\t5000\t4000\t-300\t200\t100\t70\t60\n"
 
   @Test("A profile has the sampling interval that the run ended with, and the parts of its memory")
   func process() throws {

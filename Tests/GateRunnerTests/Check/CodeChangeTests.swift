@@ -22,6 +22,8 @@ struct CodeChangeTests {
     try project.shell("git branch -m main")
     profile(project, held: .mebibytes(1))
     try project.checkAndApprove()
+    // It takes the profile of the approved build.
+    #expect(try project.check().code == .pass)
     try project.commit("baselines")
     try project.shell("git update-ref refs/remotes/origin/main HEAD && git checkout -q -b topic")
     try project.shell(change)

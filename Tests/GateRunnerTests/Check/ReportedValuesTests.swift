@@ -43,7 +43,7 @@ struct ReportedValuesTests {
     report([entries(700)], in: project)
     let worse = try project.check()
     #expect(worse.code == .regression)
-    #expect(worse.output.contains("value.cache.entries rose by 200 items (+40.0 %); 15 items is allowed"))
+    #expect(worse.output.contains("value.cache.entries rose by 200 items (+40.0 %); 15 items are allowed"))
 
     report([entries(1200)], in: project)
     let above = try project.check()
