@@ -44,10 +44,10 @@ struct OutboxTests {
         kill(getpid(), SIGKILL)
       }
       let sender = WebhookSender(outbox: outbox, interruption: Interruption())
-      let webhook = Webhook("http://127.0.0.1:\(port)/silent")
+      let webhook = Webhook("http://127.0.0.1:\(port)/silent", secret: "s")
       _ = sender.deliver([OutgoingMessage(to: webhook, id: "a")], webhooks: [webhook])
     }
-    let webhook = Webhook(server.url("/echo"))
+    let webhook = Webhook(server.url("/echo"), secret: "s")
     let reports = fixtures.deliver([], to: [webhook])
     #expect(reports.map(\.deliveryID) == ["a"])
     #expect(reports.map(\.outcome) == [.delivered(attempts: 1)])
