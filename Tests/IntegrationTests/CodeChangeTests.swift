@@ -8,9 +8,9 @@ struct CodeChangeTests {
     #include <stdlib.h>
     #include <string.h>
     #define OWN __attribute__((noinline)) static
-    static char *latest[16];
+    static char *volatile latest[16];
     OWN void remember(int number) {
-      char **place = &latest[number % 16];
+      char *volatile *place = &latest[number % 16];
       free(*place);
       *place = memset(malloc(400), 1, 400);
     }

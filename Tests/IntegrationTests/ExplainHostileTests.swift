@@ -163,7 +163,8 @@ struct ExplainHostileTests {
     static void *hold(void *of) {
       (void)of;
       usleep(100000);
-      char *held = malloc(60 << 20);
+      static char *volatile held;
+      held = malloc(60 << 20);
       memset(held, 1, 60 << 20);
       usleep(100000);
       _exit(held[5] == 1 ? 0 : 2);

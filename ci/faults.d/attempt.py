@@ -175,7 +175,7 @@ class Attempt:
             left = [f"process {name} is left" for name in map(command, processes(folder)) if name]
             left += [f"{path.name} is left in TMPDIR" for path in (folder / "tmp").iterdir()] if (folder / "tmp").is_dir() else []
             left += [f"cgroup {path} is left" for path in own_cgroups() - cgroups
-                     if int(os.path.basename(path).split("-")[1]) in self.pids]
+                     if os.path.basename(path).split("-")[1] in map(str, self.pids)]
             if not left or time.monotonic() > deadline:
                 break
             time.sleep(0.1)
