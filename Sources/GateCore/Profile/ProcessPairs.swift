@@ -32,6 +32,8 @@ struct ProcessPairs {
       ? []
       : sums.flatMap { sum -> [Pair] in
         let old = sum.before.map { old.single($0) } ?? []
+        // A stored profile may have only the sum of several processes.
+        guard old.first?.rank != nil || sum.before?.processes ?? 1 == 1 else { return [] }
         return now.single(sum.now).enumerated().map { index, one in
           (index < old.count ? old[index] : one.withoutMemory, one)
         }

@@ -51,9 +51,14 @@ package struct ProfiledBuild: Sendable, Equatable {
   /// At each moment, the one that holds most first; never empty.
   package var processes: [ProfileSummary]
 
+  /// Of several processes of one name so many count one by one, so that two builds have the same places.
+  private static let mostRanks = 4
+
   /// nil without a process.
   package init?(main: String?, processes: [ProfileSummary], run: String? = nil, baseline: String? = nil) {
-    let sorted = processes.sorted { ($0.rank == nil ? 0 : 1, $1.ownMemory) < ($1.rank == nil ? 0 : 1, $0.ownMemory) }
+    let sorted = processes.filter { $0.rank ?? 1 <= Self.mostRanks }.sorted {
+      ($0.rank == nil ? 0 : 1, $1.ownMemory) < ($1.rank == nil ? 0 : 1, $0.ownMemory)
+    }
     guard let first = sorted.first else { return nil }
     let known = sorted.contains { $0.process == main } ? main : nil
     (self.main, self.processes, self.run) = (known ?? first.process, sorted, run)

@@ -15,14 +15,12 @@ package enum ProfileFile {
 
   /// More processes are not stored: those that hold least.
   private static let mostProcesses = 16
-  /// Of the processes of one name.
-  private static let mostRanks = 4
 
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
   package static func encode(_ build: ProfiledBuild) -> [UInt8] {
     // Growth is that of one build.
-    let processes = build.processes.filter { [.peak, .end].contains($0.moment) && $0.rank ?? 1 <= mostRanks }
-      .prefix(mostProcesses)
+    let processes = build.processes.filter { [.peak, .end].contains($0.moment) }
+      .sorted { $0.anonymous.median > $1.anonymous.median }.prefix(mostProcesses)
     var leasts = processes.map { process in
       let bytes = (largest - 4096) / processes.count
       return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))

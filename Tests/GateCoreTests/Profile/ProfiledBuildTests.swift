@@ -126,6 +126,14 @@ struct ProfiledBuildTests {
     let base = try once([60, 60, 60], together: 140)
     let single = try once([80, 60, 60], together: 200).comparison(with: base, of: tree)
     #expect(single?.now.rank == 1 && single?.rise == .mebibytes(20))
+    // A profile that lacks the single ones is not one of a single process.
+    let summed = base.processes.filter { $0.rank == nil }.map { sum in
+      var several = sum
+      several.processes = 3
+      return several
+    }
+    let lacking = try #require(ProfiledBuild(main: "sh", processes: summed))
+    #expect(try once([80, 60, 60], together: 200).comparison(with: lacking, of: tree)?.now.rank == nil)
     // One more process of the name.
     let further = try #require(try workers([60, 60, 60, 60]).comparison(with: before))
     #expect(further.now.rank == 4 && further.before?.anonymous == .zero)

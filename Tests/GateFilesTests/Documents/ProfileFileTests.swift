@@ -84,6 +84,24 @@ struct ProfileFileTests {
     #expect(finding == ProfileComparison(before: own, now: now).finding)
   }
 
+  @Test("Single processes of a large program are kept before the shell's many small ones")
+  func manyProcesses() throws {
+    let profiles = (0..<20).map { number in
+      var profile = MemoryProfile(
+        process: "tool\(number)", method: .stops, peak: .mebibytes(1), anonymous: .kibibytes(300), calls: CallTree())
+      profile.processes = 2
+      return profile
+    }
+    let ranked = [nil, 1, 2, 3, 4, 5].map { rank in
+      var profile = ProfileExample.profile()
+      profile.rank = rank
+      return profile
+    }
+    let build = try #require(ProfiledBuild([ProfiledRepetition(main: "sh", profiles: profiles + ranked)]))
+    let kept = try ProfileFile.decode(ProfileFile.encode(build), path: "p.json").processes
+    #expect(kept.count == 16 && kept.filter { $0.process == "server" }.map(\.rank) == [nil, 1, 2, 3, 4])
+  }
+
   @Test("A process's name that is longer than any of the kernel's is shortened, written or read")
   func longProcess() throws {
     let long = String(repeating: "w", count: 100)
