@@ -80,7 +80,7 @@ package struct DependencyChange: Sendable, Hashable, Codable {
   package var name: String
   /// nil for a new dependency.
   package var before: String?
-  /// nil for a dependency that is no longer there.
+  /// nil for a removed dependency.
   package var now: String?
 
   package init(name: String, before: String?, now: String?) {

@@ -32,7 +32,7 @@ extension ScenarioResult {
   /// Lets a rise of one process pass if the tree fell for certain by at least as much.
   ///
   /// What a machine must have is the memory of the tree: workers that share the pages of a loaded parent have more pages
-  /// of files in each of them, and less memory in all. It is no improvement, so that it is not approved unseen.
+  /// of files in each of them, and less memory in all. It is not an improvement, so that it is not approved unseen.
   mutating func weighRisesAgainstTree() {
     for (process, tree) in Self.treeMetrics {
       guard let at = summary.metrics.firstIndex(where: { $0.metric == process && $0.verdict == .regression }),

@@ -199,7 +199,7 @@ extension ProfileComparison {
     guard explained == .peak, change.evidence == .holds, isReleasedLater(change.change) else { return nil }
     let connected = connected(with: change.function)
     let others = changes(.holds).filter { other in
-      // It was held at the old peak, too.
+      // It was also held at the old peak.
       !connected.contains(other.function) && other.now.count >= change.change.count / 2
         && (other.before ?? .zero).count >= other.now.count / 2
     }

@@ -117,7 +117,7 @@ package enum GitQuery {
     return line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{tree}"], in: root)
   }
 
-  /// The tree that a commit of all files of the checkout would have, those that are not ignored and not yet tracked, too.
+  /// The tree that a commit of all files of the checkout would have, including untracked ones that are not ignored.
   ///
   /// Nothing is written but in `folder`, and no filter runs.
   package static func treeOfFiles(in root: String, usingFolder folder: String) -> String? {

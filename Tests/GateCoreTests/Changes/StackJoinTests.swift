@@ -127,14 +127,14 @@ struct StackJoinTests {
 struct TrackedFilesTests {
   private let files = TrackedFiles(
     ["src/cache.c", "lib/cache.c", "app.py", "tools/app.py", "src/vec/mod.rs", "main.rs", "json/decoder.py"],
-    tops: ["/work/shop"], folders: ["/work/shop/tools"])
+    tops: ["/home/ci/shop"], folders: ["/home/ci/shop/tools"])
 
   @Test(
     "A path means one tracked file, or none",
     arguments: [
-      ("/work/shop/src/cache.c", "src/cache.c"), ("/work/shop/build/../src/./cache.c", "src/cache.c"),
+      ("/home/ci/shop/src/cache.c", "src/cache.c"), ("/home/ci/shop/build/../src/./cache.c", "src/cache.c"),
       ("/builds/17/shop/src/cache.c", "src/cache.c"), ("../src/cache.c", "src/cache.c"), ("cache.c", nil),
-      ("/work/shop/build/cache.c", nil), ("/work/shop/venv/lib/app.py", nil), ("app.py", "tools/app.py"),
+      ("/home/ci/shop/build/cache.c", nil), ("/home/ci/shop/venv/lib/app.py", nil), ("app.py", "tools/app.py"),
       ("/builds/main.rs", "main.rs"), ("/rustc/1234/library/src/vec/mod.rs", nil),
       ("/usr/lib/python3.11/json/decoder.py", nil), ("/home/ci/venv/site-packages/json/decoder.py", nil),
       ("/elsewhere/decoder.py", nil), ("/../../etc/passwd", nil), ("", nil),
