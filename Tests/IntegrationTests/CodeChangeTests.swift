@@ -50,6 +50,8 @@ struct CodeChangeTests {
     try compile(project)
     #expect(try Highwater.run("check", in: project).code == 5)
     #expect(try Highwater.run("approve", "--reason", "first", in: project).code == 0)
+    // It takes the profile of the approved build.
+    #expect(try Highwater.run("check", in: project).code == 0)
 
     try project.write(Self.source.replacing("  free(*place);\n", with: ""), to: "src/program.c")
     try git("commit", "-qam", "Keep all", in: project)
