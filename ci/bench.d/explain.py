@@ -98,7 +98,7 @@ def cost(body):
 
 
 def explain(command):
-    """One scenario explained, in four repetitions."""
+    """One scenario explained, in three repetitions."""
     made("highwater.yml", json.dumps({"version": 1, "history": "off", "scenarios": [scenario(command)]}))
     subprocess.run([HIGHWATER, "explain", "--json", "profile.json"], cwd=scratch.name, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -120,7 +120,7 @@ memray = [f"{os.environ['BENCH_PYTHON']}/python", "-m", "memray", "run", "--nati
 closure, costs = [], []
 for name, command in PROGRAMS.items():
     plain = cost(lambda: run([], command))
-    found = [each / 4 for each in cost(lambda: explain(command))]
+    found = [each / 3 for each in cost(lambda: explain(command))]
     method, anonymous, total, sizes = parts()
     missing = sizes.get("unattributed-no-page-fault", 0)
     closure.append([name, method, kibibytes(anonymous), kibibytes(total - anonymous), kibibytes(missing),
