@@ -164,8 +164,8 @@ struct ExplainTests {
     #expect(found.code == 0, "\(found.text)\(found.errors)")
     let live = try FoldedStack.stacks(in: try project.read("x.txt")).filter { $0.frames.first == "live" }
     let held = try #require(live.first { $0.frames.contains("remember") })
-    // Each allocator gives 104 to 112 bytes for 100; estimates by so many samples differ by 2 %.
-    #expect((2_900_000...3_600_000).contains(held.bytes), "\(live)")
+    // Each allocator gives 104 to 112 bytes for 100; estimates by some 200 samples, one each 16 KiB, differ by 7 %.
+    #expect((2_400_000...4_200_000).contains(held.bytes), "\(live)")
     #expect(!live.contains { $0.frames.contains("use") && $0.bytes > 150_000 }, "\(live)")
   }
 
@@ -210,7 +210,7 @@ struct ExplainTests {
           use(number)
       """, to: "keep.py")
     let found = try Highwater.run("explain", in: project)
-    let held = #/remember\(\) ← <module> \(keep\.py:3\) 3\.\d MiB held/#
+    let held = #/remember\(\) ← <module> \(keep\.py:3\) (3\.\d|4\.[0-4]) MiB held/#
     #expect(found.text.contains(held), "\(found.text)\(found.errors)")
   }
 
