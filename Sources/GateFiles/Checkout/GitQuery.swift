@@ -69,7 +69,7 @@ package enum GitQuery {
   /// A hash of how the tracked files differ from a commit, which must be `HEAD`.
   package static func hashOfChanges(since commit: String, in root: String) -> String? {
     guard isCommit(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
-    let words = ["-c", "core.fsmonitor=false", "diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
+    let words = ["diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
     return output(of: words, in: root, atMost: 16 << 20).map { StableHash.hexadecimal(of: $0) }
   }
 
