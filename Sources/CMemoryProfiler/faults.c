@@ -13,7 +13,7 @@
 static const uint64_t periods[HW_FAULT_LEVELS] = {5, 23, 101, 499};
 
 /// How many stops of some 20 µs a run may have with each period before it becomes longer: so many, and so many more for each
-/// second of the target's CPU time, which is a thirtieth of it.
+/// second of the run, which is a thirtieth of it.
 #define FIRST_STOPS 150
 #define STOPS_PER_SECOND 1500
 
@@ -78,7 +78,7 @@ uint32_t hw_fault_period(void) { return (uint32_t)periods[level]; }
 
 uint32_t hw_count_fault(void) {
   uint32_t weight = hw_fault_period();
-  double limit = FIRST_STOPS * (level + 1) + STOPS_PER_SECOND * hw_target_seconds();
+  double limit = FIRST_STOPS * (level + 1) + STOPS_PER_SECOND * hw_run_seconds();
   if ((double)++stops > limit && level + 1 < HW_FAULT_LEVELS) change_level(level + 1);
   else if (level > 0 && (double)stops < limit - 3 * FIRST_STOPS) change_level(level - 1);
   return weight;

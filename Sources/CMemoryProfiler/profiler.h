@@ -256,8 +256,10 @@ pid_t hw_living_thread(pid_t process);
 /// The mean number of bytes between samples. It doubles when a run has used up its samples, which are thinned then.
 extern int64_t hw_sampling_interval;
 
-/// The CPU time of the target so far, in seconds: unlike other time it does not depend on what else the machine does.
-double hw_target_seconds(void);
+/// How long the run has taken since its first sample, in seconds, or the CPU time of its processes if that is more.
+///
+/// What profiling may cost is a part of it, so that a target that waits most of the time is not seen less exactly.
+double hw_run_seconds(void);
 
 /// That of one process, and of all living ones.
 double hw_process_seconds(pid_t process);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <time.h>
 
-/// How many samples a run may have: so many at once, and so many more for each second of the target's CPU time. One costs
+/// How many samples a run may have: so many at once, and so many more for each second of the run. One costs
 /// the program some 2 µs and the supervisor some 6 (x86_64, Linux 6.18, 2026-11), so these are a tenth of it; the sampling
 /// error of what a hundredth of them hold is 15 %.
 #define FIRST_SAMPLES 2000
@@ -50,11 +50,11 @@ int hw_keeps_sample(uint64_t size, double interval) {
 }
 
 void hw_count_sample(uint32_t live) {
-  double limit = FIRST_SAMPLES + SAMPLES_PER_SECOND * hw_target_seconds();
+  double limit = FIRST_SAMPLES + SAMPLES_PER_SECOND * hw_run_seconds();
   int is_within = (double)++samples <= limit && live <= MAX_LIVE;
   if (is_within || hw_sampling_interval > INT64_MAX / 4) return;
   int64_t former = hw_sampling_interval;
-  int factor = (double)samples > FAST * SAMPLES_PER_SECOND * hw_target_seconds() ? 4 : 2;
+  int factor = (double)samples > FAST * SAMPLES_PER_SECOND * hw_run_seconds() ? 4 : 2;
   hw_sampling_interval *= factor;
   samples /= factor;
   hw_ring_set_interval((double)hw_sampling_interval);

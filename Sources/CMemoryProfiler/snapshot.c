@@ -336,7 +336,7 @@ static int64_t size_of(pid_t process, const struct hw_memory *memory) {
 /// Each join visits all resident pages. At 1 % more the number of joins is small for any way to the peak, unless the process
 /// releases memory again and again while it grows: then joins wait for 5 % more, so that they take little of the run.
 static int is_worth(int64_t growth, int64_t former, double spent, int is_last) {
-  return growth > former / 20 || (growth > former / 100 && (is_last || spent < hw_target_seconds() / 20));
+  return growth > former / 20 || (growth > former / 100 && (is_last || spent < hw_run_seconds() / 20));
 }
 
 void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory, int is_last) {

@@ -3,11 +3,18 @@ struct ProfileNoise {
   /// A process's memory is counted in pages.
   static let page: Int64 = 4096
 
-  /// A spread above this multiple of the standard error does not come from sampling alone.
+  /// A spread above this multiple of the standard error does not come from sampling alone, whatever the function.
   ///
   /// The range of three normal values is larger in 7 of 100,000 cases (Harter, "Tables of range and studentized range",
   /// 1960); a profile has many functions.
-  private static let sampledRange: Int64 = 6
+  private static let sampledRange = 6.0
+
+  /// The same for one function: its range is larger in 1 of 100 cases (Harter).
+  private static let ownSampledRange = 4.2
+
+  /// Noise of sampling is known, and its spread in three repetitions only tells that there is no other: with the factor for
+  /// a clear rise this is 4 standard errors, of which medians of three differ by 0.95.
+  private static let sampledFactor = 4.0 / 3
 
   /// Two single estimates differ by so many times as much as the medians of two or three (1.41 to 0.95 standard errors).
   private static let singleFactor = 1.5
@@ -36,15 +43,23 @@ struct ProfileNoise {
         let estimate = evidence.estimate(function)
         let error = standardError(estimate.median)
         let unknown = build.repetitions > 1 ? 0 : estimate.median / Self.unknownPart
-        own[function.name] = max(own[function.name] ?? 0, estimate.spread, error, unknown)
+        own[function.name] = max(own[function.name] ?? 0, Self.noise(estimate.spread, error), unknown)
         largest = max(largest, estimate.spread)
-        if estimate.spread > Self.sampledRange * error { unexplained = max(unexplained, estimate.spread) }
+        if Self.exceeds(estimate.spread, Self.sampledRange, error) { unexplained = max(unexplained, estimate.spread) }
       }
     }
     (self.largest, self.unexplained, self.own) = (largest, unexplained, own)
   }
 
   subscript(_ function: FunctionName) -> Int64 { max(own[function] ?? 0, unexplained) }
+
+  private static func noise(_ spread: Int64, _ error: Int64) -> Int64 {
+    exceeds(spread, ownSampledRange, error) ? spread : max(spread / 2, Int64(sampledFactor * Double(error)))
+  }
+
+  private static func exceeds(_ spread: Int64, _ factor: Double, _ error: Int64) -> Bool {
+    Double(spread) > factor * Double(error)
+  }
 
   /// Of blocks that are sampled once per interval on average: the square root of their number, times the interval.
   ///

@@ -1,9 +1,10 @@
 #include "profiler.h"
 
+#include <math.h>
 #include <time.h>
 
-/// The CPU time of the processes that have ended, and of all when it was last asked for.
-static double ended, latest;
+/// The CPU time of the processes that have ended; when the first began; and the time of the run when it was last asked for.
+static double ended, began, latest;
 
 static double seconds(clockid_t clock) {
   struct timespec time;
@@ -19,9 +20,10 @@ double hw_process_seconds(pid_t process) {
 
 void hw_note_ended_time(pid_t process) { ended += hw_process_seconds(process); }
 
-double hw_target_seconds(void) {
+double hw_run_seconds(void) {
   // Reading the clocks takes as long as handling a sample.
   static unsigned calls;
-  if (calls++ % 64 == 0) latest = ended + hw_living_seconds();
+  if (began == 0) began = seconds(CLOCK_MONOTONIC);
+  if (calls++ % 64 == 0) latest = fmax(ended + hw_living_seconds(), seconds(CLOCK_MONOTONIC) - began);
   return latest;
 }
