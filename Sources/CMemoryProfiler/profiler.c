@@ -12,6 +12,9 @@ static int is_on;
 /// The first program.
 static pid_t main_process;
 
+/// What a sample without a stack costs beside one with it.
+#define TEMPORARY_COST 0.25
+
 /// More processes of one name are not summed up.
 #define MAX_ALIKE 4096
 
@@ -303,14 +306,24 @@ void hw_note_release(struct hw_memory *memory, uint64_t address) {
   hw_blocks_remove(&memory->blocks, address);
 }
 
-void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack) {
-  memory->has_blocks = 1;
-  hw_count_sample(memory->blocks.count);
-  hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, memory->pages.time);
-  if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;
-  if (size >= HW_LARGE_BLOCK) return;
+/// A small block at an address was allocated.
+static void note_small(struct hw_memory *memory, uint64_t address, uint64_t size) {
   memory->allocated += hw_estimated_size(size);
   hw_pages_note_block(&memory->pages, address);
+}
+
+void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size) {
+  memory->has_blocks = 1;
+  hw_count_sample(TEMPORARY_COST, memory->blocks.count);
+  note_small(memory, address, size);
+}
+
+void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack) {
+  memory->has_blocks = 1;
+  hw_count_sample(1, memory->blocks.count);
+  hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, memory->pages.time);
+  if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;
+  else note_small(memory, address, size);
 }
 
 void hw_thin_blocks(double former) {

@@ -156,6 +156,8 @@ struct hw_weight {
   int64_t live;
   /// Bytes of other pages that this stack touched first.
   int64_t touched;
+  /// The part of `live` that sampling estimates, in bytes: times the interval it is the variance of `live`.
+  int64_t sampled;
 };
 
 /// What held the memory of a process at one moment.
@@ -274,16 +276,21 @@ double hw_own_seconds(void);
 /// The memory that a sampled block stands for, in bytes.
 double hw_estimated_size(uint64_t size);
 
+/// The part of that which is estimated: all of a small block, and nothing of one that was sampled for certain.
+double hw_sampled_size(uint64_t size);
+
 /// Whether a sample that was drawn with an earlier interval would also be one with that of now.
 int hw_keeps_sample(uint64_t size, double interval);
 
-/// Counts a sample against the limits; `live` is how many of its address space are live.
-void hw_count_sample(uint32_t live);
+/// Counts a sample against the limits; `cost` is 1 if its stack was followed, and `live` how many of its address space are
+/// live.
+void hw_count_sample(double cost, uint32_t live);
 
 /// Thins the blocks of all processes.
 void hw_thin_blocks(double former);
 
-/// A process has allocated a block, which was sampled, or released one.
+/// A process has allocated a block, which was sampled; one that it released soon after; or released one.
+void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size);
 void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack);
 void hw_note_release(struct hw_memory *memory, uint64_t address);
 

@@ -179,7 +179,9 @@ static void write_line(
   FILE *file, uint32_t node, uint32_t parent, struct hw_weight weight, const char *module, struct hw_source source,
   int is_inlined
 ) {
-  fprintf(file, "node\t%u\t%u\t%lld\t%lld\t", node, parent, (long long)weight.live, (long long)weight.touched);
+  fprintf(
+    file, "node\t%u\t%u\t%lld\t%lld\t%lld\t", node, parent, (long long)weight.live, (long long)weight.touched,
+    (long long)weight.sampled);
   const char *texts[] = {module, source.function, source.file};
   for (int at = 0; at < 3; at++) {
     write_text(file, texts[at]);
@@ -230,6 +232,7 @@ static void add(struct sums *sums, const struct hw_snapshot *snapshot) {
     struct hw_weight *weight = &sums->weights[snapshot->weights[at].node];
     weight->live += snapshot->weights[at].live;
     weight->touched += snapshot->weights[at].touched;
+    weight->sampled += snapshot->weights[at].sampled;
     for (uint32_t node = snapshot->weights[at].node; node != HW_NO_STACK && !sums->needed[node];) {
       sums->needed[node] = 1;
       node = hw_tree_parent(node);

@@ -11,6 +11,9 @@
 /// A writer needs less between reserving a record and saying whose it is, by far.
 #define PATIENCE INT64_C(200000000)
 
+/// How many records after that of a block its release counts as soon.
+#define NEAR 32
+
 /// More processes than any target has.
 #define MAX_SPACES (UINT32_C(1) << 22)
 
@@ -109,15 +112,28 @@ static uint32_t stack_of(struct hw_process *process, const struct record *record
   return hw_process_stack_of_copy(process, &copy, (const struct hw_python_copy *)frames, (int)record->frame_count);
 }
 
+/// Whether one of the next records releases the block of a record: most blocks are temporary, and whose they were matters for
+/// no result. A peak lacks NEAR samples by that at most.
+static int is_released_soon(const struct hw_ring_record *from, uint32_t number, uint32_t end) {
+  for (uint32_t next = number + 1; next != end && next - number <= NEAR; next++) {
+    const struct hw_ring_record *record = &ring->records[next % HW_RING_RECORDS];
+    if (record->state == next + 1 && record->released == from->block && record->space == from->space) return 1;
+  }
+  return 0;
+}
+
 /// Handles a record; 0 if its process is not known yet, since the stop of its creator has not been handled.
-static int handle(const struct hw_ring_record *from) {
+static int handle(const struct hw_ring_record *from, uint32_t number, uint32_t end) {
   pid_t pid = process_of(from->space);
   if (pid == 0) return 1;
   struct hw_process *process = hw_find_process(pid);
   if (process == NULL || process->memory == NULL) return 0;
   struct record record = read_record(from);
   if (record.released != 0) hw_note_release(process->memory, record.released);
-  if (record.block != 0 && hw_keeps_sample(record.size, record.interval)) {
+  if (record.block == 0 || !hw_keeps_sample(record.size, record.interval)) return 1;
+  if ((double)record.size < record.interval && is_released_soon(from, number, end)) {
+    hw_note_temporary(process->memory, record.block, record.size);
+  } else {
     hw_note_block(process->memory, record.block, record.size, stack_of(process, &record));
   }
   return 1;
@@ -178,7 +194,7 @@ int hw_ring_drain(void) {
     uint32_t *last = &handled[number % HW_RING_RECORDS];
     if (*last != number + 1) {
       int is_complete = record->state == number + 1;
-      int is_done = is_complete ? handle(record) : is_abandoned(record, number);
+      int is_done = is_complete ? handle(record, number, end) : is_abandoned(record, number);
       is_incomplete[number % HW_RING_RECORDS] = !is_complete;
       if (is_done) *last = number + 1;
       count += (uint32_t)is_done;

@@ -19,7 +19,7 @@
 
 int64_t hw_sampling_interval = 16384;
 
-static int64_t samples;
+static double samples;
 
 /// The probability with which a block is chosen.
 static double chance(uint64_t size, double interval) {
@@ -28,6 +28,12 @@ static double chance(uint64_t size, double interval) {
 
 double hw_estimated_size(uint64_t size) {
   return (size > 0 ? (double)size : 1) / chance(size, (double)hw_sampling_interval);
+}
+
+double hw_sampled_size(uint64_t size) {
+  // Horvitz and Thompson: a sampled block adds (1 - p) / p² of its size squared to the variance.
+  double interval = (double)hw_sampling_interval, p = chance(size, interval), estimate = hw_estimated_size(size);
+  return estimate * estimate * (1 - p) / interval;
 }
 
 /// A number of [0, 1) that differs from run to run: repetitions must not share an error.
@@ -49,12 +55,12 @@ int hw_keeps_sample(uint64_t size, double interval) {
   return 1;
 }
 
-void hw_count_sample(uint32_t live) {
+void hw_count_sample(double cost, uint32_t live) {
   double limit = FIRST_SAMPLES + SAMPLES_PER_SECOND * hw_run_seconds();
-  int is_within = (double)++samples <= limit && live <= MAX_LIVE;
+  int is_within = (samples += cost) <= limit && live <= MAX_LIVE;
   if (is_within || hw_sampling_interval > INT64_MAX / 4) return;
   int64_t former = hw_sampling_interval;
-  int factor = (double)samples > FAST * SAMPLES_PER_SECOND * hw_run_seconds() ? 4 : 2;
+  int factor = samples > FAST * SAMPLES_PER_SECOND * hw_run_seconds() ? 4 : 2;
   hw_sampling_interval *= factor;
   samples /= factor;
   hw_ring_set_interval((double)hw_sampling_interval);

@@ -19,7 +19,7 @@ struct join {
   /// Whether the blocks count that are live now, and not those at the top.
   int is_now;
   /// Per node.
-  int64_t *live, *touched;
+  int64_t *live, *touched, *sampled;
   uint32_t node_count;
   /// The large live blocks by address, and the first one that does not end before the current page.
   struct hw_block *large;
@@ -57,6 +57,7 @@ static int by_address(const void *one, const void *other) {
 static void add_small_block(struct join *join, struct hw_block block, double share) {
   int64_t size = (int64_t)(hw_estimated_size(block.size) * share);
   join->live[block.stack] += size;
+  join->sampled[block.stack] += (int64_t)(hw_sampled_size(block.size) * share * share);
   // Blocks without a stack, too, belong to the heap's pages.
   if (block.stack != HW_NO_STACK) join->small += size;
 }
@@ -284,7 +285,7 @@ static void store(const struct join *join, struct hw_snapshot *snapshot) {
   if (snapshot->weights == NULL) return;
   for (uint32_t node = 1; node < count; node++) {
     if (join->live[node] == 0 && join->touched[node] == 0) continue;
-    snapshot->weights[snapshot->count++] = (struct hw_weight){node, join->live[node], join->touched[node]};
+    snapshot->weights[snapshot->count++] = (struct hw_weight){node, join->live[node], join->touched[node], join->sampled[node]};
   }
 }
 
@@ -317,9 +318,11 @@ static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory,
   struct hw_snapshot taken = {0};
   join.live = calloc(join.node_count, sizeof *join.live);
   join.touched = calloc(join.node_count, sizeof *join.touched);
-  if (join.live != NULL && join.touched != NULL) fill(process, &join, &taken);
+  join.sampled = calloc(join.node_count, sizeof *join.sampled);
+  if (join.live != NULL && join.touched != NULL && join.sampled != NULL) fill(process, &join, &taken);
   free(join.live);
   free(join.touched);
+  free(join.sampled);
   free(join.large);
   free(join.inherited);
   free(join.paged);

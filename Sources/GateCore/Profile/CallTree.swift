@@ -36,15 +36,19 @@ package struct CallTree: Sendable, Equatable {
     package var live: Int64
     /// Pages outside the heap that it touched first.
     package var touched: Int64
+    /// The part of ``live`` that sampling estimates: times the sampling interval it is the variance of ``live``.
+    package var sampled: Int64
 
-    package init(live: Int64 = 0, touched: Int64 = 0) {
-      (self.live, self.touched) = (live, touched)
+    /// All of `live` is estimated, as of small blocks, if `sampled` is nil.
+    package init(live: Int64 = 0, touched: Int64 = 0, sampled: Int64? = nil) {
+      (self.live, self.touched, self.sampled) = (live, touched, sampled ?? live)
     }
 
     package static let zero = Weight()
 
     package static func + (left: Weight, right: Weight) -> Weight {
-      Weight(live: left.live + right.live, touched: left.touched + right.touched)
+      Weight(
+        live: left.live + right.live, touched: left.touched + right.touched, sampled: left.sampled + right.sampled)
     }
 
     package static func += (left: inout Weight, right: Weight) {

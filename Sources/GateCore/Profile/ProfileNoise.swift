@@ -33,15 +33,14 @@ struct ProfileNoise {
   init(_ builds: [ProfileSummary], _ evidence: MemoryEvidenceKind) {
     var (largest, unexplained, own) = (Self.page, Self.page, [FunctionName: Int64]())
     for build in builds {
-      let interval = evidence == .holds ? build.samplingInterval : .zero
-      func standardError(_ live: Int64) -> Int64 {
-        let error = Self.standardError(live, interval)
+      func error(_ estimate: ProfileSummary.Estimate?) -> Int64 {
+        let error = estimate?.error ?? 0
         return build.repetitions > 1 ? error : Int64(Self.singleFactor * Double(error))
       }
-      largest = max(largest, standardError(build.parts[.live]?.median ?? 0))
+      largest = max(largest, error(build.parts[.live]))
       for function in build.functions {
         let estimate = evidence.estimate(function)
-        let error = standardError(estimate.median)
+        let error = error(estimate)
         let unknown = build.repetitions > 1 ? 0 : estimate.median / Self.unknownPart
         own[function.name] = max(own[function.name] ?? 0, Self.noise(estimate.spread, error), unknown)
         largest = max(largest, estimate.spread)
@@ -59,12 +58,5 @@ struct ProfileNoise {
 
   private static func exceeds(_ spread: Int64, _ factor: Double, _ error: Int64) -> Bool {
     Double(spread) > factor * Double(error)
-  }
-
-  /// Of blocks that are sampled once per interval on average: the square root of their number, times the interval.
-  ///
-  /// Blocks larger than the interval are sampled more surely, so that it is an upper limit for them.
-  private static func standardError(_ live: Int64, _ interval: Bytes) -> Int64 {
-    Int64((Double(live.magnitude) * Double(interval.count)).squareRoot())
   }
 }

@@ -5,9 +5,11 @@ package struct ProfileSummary: Sendable, Equatable {
     package let median: Int64
     /// The largest difference between two repetitions.
     package let spread: Int64
+    /// The standard error of one repetition's amount that comes from sampling blocks.
+    package let error: Int64
 
-    package init(median: Int64, spread: Int64 = 0) {
-      (self.median, self.spread) = (median, spread)
+    package init(median: Int64, spread: Int64 = 0, error: Int64 = 0) {
+      (self.median, self.spread, self.error) = (median, spread, error)
     }
 
     package static let zero = Estimate(median: 0)
@@ -143,15 +145,16 @@ extension ProfileSummary {
 }
 
 extension ProfileSummary.Estimate {
-  /// Summarises the values of repetitions, of which there is at least one.
-  init(_ values: [Int64]) {
+  /// Summarises the values of repetitions, of which there is at least one, and the errors that sampling makes of them.
+  init(_ values: [Int64], errors: [Int64] = []) {
     let sorted = values.sorted()
     guard let least = sorted.first, let most = sorted.last else {
       self = .zero
       return
     }
     let (low, high) = (sorted[(sorted.count - 1) / 2], sorted[sorted.count / 2])
-    self.init(median: low + (high - low) / 2, spread: most - least)
+    let error = errors.isEmpty ? 0 : Self(errors).median
+    self.init(median: low + (high - low) / 2, spread: most - least, error: error)
   }
 }
 
@@ -162,7 +165,7 @@ extension ProfileSummary {
   package init?(_ profiles: [MemoryProfile]) {
     guard let first = profiles.first else { return nil }
     let alike = profiles.filter { $0.method == first.method }
-    let calls = SummedCalls(alike.map(\.calls))
+    let calls = SummedCalls(alike.map(\.calls), intervals: alike.map(\.samplingInterval))
     let anonymous = Estimate(alike.map(\.anonymous.count))
     let middle = alike.middle?.anonymous ?? first.anonymous
     self.init(
@@ -172,7 +175,8 @@ extension ProfileSummary {
       samplingInterval: alike.map(\.samplingInterval).max() ?? .zero,
       peak: Bytes(Estimate(alike.map(\.peak.count)).median),
       anonymous: Estimate(median: middle.count, spread: anonymous.spread),
-      parts: Self.parts(zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }),
+      parts: Self.parts(
+        zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }, error: calls.error),
       functions: calls.functions,
       calls: calls.calls)
     (processes, moment, rank) = ((alike.middle ?? first).processes, first.moment, first.rank)
@@ -183,14 +187,14 @@ extension ProfileSummary {
   }
 
   private static func parts(
-    _ repetitions: [(isMiddle: Bool, amounts: [MemoryPart: Int64])]
+    _ repetitions: [(isMiddle: Bool, amounts: [MemoryPart: Int64])], error: Int64
   ) -> [MemoryPart: Estimate] {
     let middle = repetitions.first(where: \.isMiddle)?.amounts ?? [:]
     let all = Set(repetitions.flatMap(\.amounts.keys))
     return Dictionary(
       uniqueKeysWithValues: all.map { part in
         let spread = Estimate(repetitions.map { $0.amounts[part] ?? 0 }).spread
-        return (part, Estimate(median: middle[part] ?? 0, spread: spread))
+        return (part, Estimate(median: middle[part] ?? 0, spread: spread, error: part == .live ? error : 0))
       })
   }
 }

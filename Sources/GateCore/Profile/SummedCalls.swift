@@ -22,10 +22,13 @@ struct SummedCalls {
   let sourced: Set<String>
 
   private let collected: CollectedRuntime?
+  private let intervals: [Bytes]
   private var places: [Place] = []
   private var indexes: [Place: Int] = [:]
 
-  init(_ trees: [CallTree]) {
+  /// `intervals` has the sampling interval of each tree.
+  init(_ trees: [CallTree], intervals: [Bytes]) {
+    self.intervals = intervals
     let (names, indexes) = Self.names(of: trees)
     let roles = RoleTable(names)
     collected = roles.collected
@@ -115,15 +118,26 @@ struct SummedCalls {
       let collected = collected(stack)
       for repetition in weights.indices {
         let weight = add(weights[repetition][place], to: repetition, collected: collected)
-        for function in holders { sums[repetition][function].live += weight.live }
+        for function in holders {
+          sums[repetition][function].live += weight.live
+          sums[repetition][function].sampled += weight.sampled
+        }
         for function in touchers { sums[repetition][function].touched += weight.touched }
       }
     }
     for function in functions.indices {
-      functions[function].live = .init(sums.map { $0[function].live })
+      functions[function].live = .init(sums.map { $0[function].live }, errors: errors(sums.map { $0[function] }))
       functions[function].touched = .init(sums.map { $0[function].touched })
     }
   }
+
+  /// What sampling makes of the live blocks of each repetition: its standard error.
+  private func errors(_ weights: [CallTree.Weight]) -> [Int64] {
+    zip(weights, intervals).map { Int64((Double(max(0, $0.sampled)) * Double($1.count)).squareRoot()) }
+  }
+
+  /// Of all live blocks.
+  var error: Int64 { ProfileSummary.Estimate(errors(repetitions.map(\.total))).median }
 
   /// Adds to the repetition's totals; the weight without pages of a collected heap.
   private mutating func add(

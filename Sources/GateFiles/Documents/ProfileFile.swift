@@ -88,7 +88,7 @@ private struct ProfileDocument: Codable {
   let repetitions: Int
   let samplingInterval: Bytes
   let peak: Bytes
-  /// `MEDIAN SPREAD NAME`, with the name `RssAnon`.
+  /// `MEDIAN SPREAD ERROR NAME`, with the name `RssAnon`.
   let anonymous: PartLine
   let parts: [PartLine]
   /// Pages of files, and shared memory; nil if unknown.
@@ -98,7 +98,7 @@ private struct ProfileDocument: Codable {
   let allocated: Bytes?
   /// The modules with debug information.
   let sourced: [String]
-  /// `LIVE SPREAD TOUCHED SPREAD NAME`, with callees.
+  /// `LIVE SPREAD ERROR TOUCHED SPREAD NAME`, with callees.
   let functions: [FunctionLine]
   /// `LIVE TOUCHED NAME`, with callees, indented by one space for each caller.
   let calls: [CallLine]
@@ -171,11 +171,11 @@ private struct PartLine: SingleValueCodable {
     (self.amount, self.name) = (amount, name)
   }
 
-  var coded: String { "\(amount.median) \(amount.spread) \(name)" }
+  var coded: String { "\(amount.median) \(amount.spread) \(amount.error) \(name)" }
 
   init(coded: String) throws {
-    let (numbers, name) = try NumberedLine.parse(coded[...], numbers: 2)
-    self.init(amount: .init(median: numbers[0], spread: numbers[1]), name: String(name))
+    let (numbers, name) = try NumberedLine.parse(coded[...], numbers: 3)
+    self.init(amount: .init(median: numbers[0], spread: numbers[1], error: numbers[2]), name: String(name))
   }
 }
 
@@ -190,14 +190,15 @@ private struct FunctionLine: SingleValueCodable {
   }
 
   var coded: String {
-    "\(live.median) \(live.spread) \(touched.median) \(touched.spread) \(InlinedMark.added(to: name, isInlined))"
+    "\(live.median) \(live.spread) \(live.error) \(touched.median) \(touched.spread) "
+      + InlinedMark.added(to: name, isInlined)
   }
 
   init(coded: String) throws {
-    let (numbers, text) = try NumberedLine.parse(coded[...], numbers: 4)
+    let (numbers, text) = try NumberedLine.parse(coded[...], numbers: 5)
     (name, isInlined) = try InlinedMark.parse(text)
-    live = .init(median: numbers[0], spread: numbers[1])
-    touched = .init(median: numbers[2], spread: numbers[3])
+    live = .init(median: numbers[0], spread: numbers[1], error: numbers[2])
+    touched = .init(median: numbers[3], spread: numbers[4])
   }
 }
 

@@ -60,22 +60,22 @@ enum MemoryProfileReader {
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.
     mutating func add(_ fields: [Substring]) {
-      guard fields.count == 10, let number = Int(fields[1]), let parent = Int(fields[2]),
-        let live = Int64(fields[3]), let touched = Int64(fields[4]),
-        max(live.magnitude, touched.magnitude) <= MemoryProfileReader.largest
+      guard fields.count == 11, let number = Int(fields[1]), let parent = Int(fields[2]),
+        let live = Int64(fields[3]), let touched = Int64(fields[4]), let sampled = Int64(fields[5]),
+        max(live.magnitude, touched.magnitude, sampled.magnitude) <= MemoryProfileReader.largest
       else { return }
       let function = CallTree.Function(
-        module: String(fields[5]),
-        name: String(fields[6]),
-        file: fields[7].isEmpty ? nil : String(fields[7]),
-        line: Int(fields[8]).flatMap { $0 > 0 ? $0 : nil },
-        isInlined: fields[9] == "1"  // text from outside: the supervisor
+        module: String(fields[6]),
+        name: String(fields[7]),
+        file: fields[8].isEmpty ? nil : String(fields[8]),
+        line: Int(fields[9]).flatMap { $0 > 0 ? $0 : nil },
+        isInlined: fields[10] == "1"  // text from outside: the supervisor
       )
       // What the profiler's library allocates is its caller's.
       let isOwn = function.module == Profiler.libraryName && nodes[parent] != nil
       let node = isOwn ? nodes[parent] : calls.node(of: function, below: nodes[parent])
       guard let node else { return }
-      calls.add(CallTree.Weight(live: live, touched: touched), to: node)
+      calls.add(CallTree.Weight(live: live, touched: touched, sampled: sampled), to: node)
       nodes[number] = node
     }
   }

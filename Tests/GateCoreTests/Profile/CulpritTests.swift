@@ -283,6 +283,20 @@ struct CulpritTests {
     #expect(touched.finding?.culprit?.change.evidence == .firstTouched)
   }
 
+  @Test("A block that was sampled for certain is named, however few samples there were")
+  func certain() throws {
+    func culprit(sampled: Int64?) -> Culprit? {
+      let before: Stacks = ["a!main;a!keep": .init(live: 4_000_000)]
+      let table = CallTree.Weight(live: 1_048_576, sampled: sampled)
+      return ProfileComparison(
+        before: repetitions(of: before, allocated: 4, interval: .kibibytes(128)),
+        now: repetitions(of: stacks(before, adding: "a!main;a!load_table", table), allocated: 5, interval: .kibibytes(128))
+      ).finding?.culprit
+    }
+    #expect(culprit(sampled: 0)?.change.function.name == "load_table")
+    #expect(culprit(sampled: nil) == nil, "eight samples of small blocks")
+  }
+
   /// Repetitions of a program that has allocated so much in all.
   private func repetitions(of stacks: Stacks, allocated: Int64, interval: Bytes = .kibibytes(4)) -> [MemoryProfile] {
     (0..<3).map { _ in

@@ -147,12 +147,12 @@ struct ProfileFileTests {
   @Test(
     "A malformed profile is rejected with its location and the reason",
     arguments: [
-      ("28600000 10 0 0 libstore", "`processes[0].functions[0]` has the name `libstore`, expected MODULE!FUNCTION"),
-      ("28600000 10 0 a!b", "`processes[0].functions[0]` is `28600000 10 0 a!b`, expected 4 numbers and a name"),
-      ("99999999999999999999 1 0 0 a!b", "`processes[0].functions[0]` is `9999"),
+      ("28600000 10 5 0 0 libstore", "`processes[0].functions[0]` has the name `libstore`, expected MODULE!FUNCTION"),
+      ("28600000 10 5 0 a!b", "`processes[0].functions[0]` is `28600000 10 5 0 a!b`, expected 5 numbers and a name"),
+      ("99999999999999999999 1 0 0 0 a!b", "`processes[0].functions[0]` is `9999"),
       (
-        "9999999999999999 1 0 0 a!b",
-        "`processes[0].functions[0]` is `9999999999999999 1 0 0 a!b`, an amount is too large"
+        "9999999999999999 1 0 0 0 a!b",
+        "`processes[0].functions[0]` is `9999999999999999 1 0 0 0 a!b`, an amount is too large"
       ),
     ])
   func malformed(line: String, problem: String) throws {
