@@ -41,7 +41,8 @@ struct SetupTests {
   @Test("A command whose supervisor is killed ends at once, as killed", arguments: ["setup", "step", "teardown"])
   func killedSupervisor(place: String) throws {
     var scenario = scenario("exec sleep 1000")
-    let command = Command.shell("echo $PPID > supervisor; exec sleep 1000")
+    // Killed before it has told of the start, it could not start the command.
+    let command = Command.shell("sleep 0.5; echo $PPID > supervisor; exec sleep 1000")
     switch place {
     case "setup": scenario.setup = [command]
     case "step": scenario.steps = [Step(.run(.init(command: command)))]
