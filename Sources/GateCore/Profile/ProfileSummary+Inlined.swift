@@ -63,7 +63,8 @@ extension ProfileSummary {
 
 extension ProfileSummary.Function {
   fileprivate mutating func add(_ weight: CallTree.Weight, spreadingLike other: Self) {
-    live = .init(median: live.median + weight.live, spread: max(live.spread, other.live.spread),
+    live = .init(
+      median: live.median + weight.live, spread: max(live.spread, other.live.spread),
       error: max(live.error, other.live.error))
     touched = .init(median: touched.median + weight.touched, spread: max(touched.spread, other.touched.spread))
   }

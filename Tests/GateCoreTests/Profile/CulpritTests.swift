@@ -290,7 +290,8 @@ struct CulpritTests {
       let table = CallTree.Weight(live: 1_048_576, sampled: sampled)
       return ProfileComparison(
         before: repetitions(of: before, allocated: 4, interval: .kibibytes(128)),
-        now: repetitions(of: stacks(before, adding: "a!main;a!load_table", table), allocated: 5, interval: .kibibytes(128))
+        now: repetitions(
+          of: stacks(before, adding: "a!main;a!load_table", table), allocated: 5, interval: .kibibytes(128))
       ).finding?.culprit
     }
     #expect(culprit(sampled: 0)?.change.function.name == "load_table")
