@@ -72,12 +72,44 @@ int hw_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int hw_anonymous_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
+void hw_lead_to(int other, int descriptor) { dup3(other, descriptor, O_CLOEXEC); }
+
 void hw_copy_pipe(int from, int to, size_t count) { tee(from, to, count, SPLICE_F_NONBLOCK); }
 
 int hw_affinity(void *mask, size_t size) { return sched_getaffinity(0, size, mask); }
 
-void hw_reap(pid_t pid) {
-  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+/// How long a child may take to end after it was told to: the cleaner of a run takes at most 10 s, a supervisor 5 s.
+#define PATIENCE_MILLISECONDS 15000
+
+/// How long the kernel may take to end a killed child.
+#define KILL_MILLISECONDS 2000
+
+/// How long to sleep between two looks at a child for which there is no pidfd.
+#define PAUSE_MILLISECONDS 2
+
+static int64_t milliseconds_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/// Waits for a child to exit; 0 if it takes too long.
+static int ends_within(pid_t pid, int *status, int64_t milliseconds) {
+  int64_t deadline = milliseconds_now() + milliseconds, left = milliseconds;
+  struct pollfd end = {.fd = hw_pidfd_open(pid), .events = POLLIN};
+  pid_t found;
+  while (((found = waitpid(pid, status, WNOHANG)) == 0 || (found < 0 && errno == EINTR)) && left > 0) {
+    poll(&end, 1, end.fd < 0 ? PAUSE_MILLISECONDS : (int)left);
+    left = deadline - milliseconds_now();
+  }
+  if (end.fd >= 0) close(end.fd);
+  return found != 0;
+}
+
+int hw_reap(pid_t pid, int *status) {
+  if (ends_within(pid, status, PATIENCE_MILLISECONDS)) return 1;
+  kill(pid, SIGKILL);
+  return ends_within(pid, status, KILL_MILLISECONDS);
 }
 
 // MARK: - Forking
@@ -159,8 +191,7 @@ static void close_ends(int one, int other) {
 /// The exit code of a child, which is an `errno`; EIO if it was killed.
 static int exit_code_of(pid_t child) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+  return hw_reap(child, &status) && WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
 int hw_may_trace(void) {
@@ -233,6 +264,6 @@ pid_t hw_still_child(size_t size, int *release) {
   *release = wait[1];
   if (count == 1) return pid;
   close(wait[1]);
-  if (pid > 0) hw_reap(pid);
+  if (pid > 0) hw_reap(pid, NULL);
   return -1;
 }

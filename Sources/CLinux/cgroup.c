@@ -140,7 +140,7 @@ static _Noreturn void keep_leaf(const char *path, int ends[2]) {
 
 void hw_give_up_leaf(struct hw_leaf leaf) {
   close(leaf.socket);
-  hw_reap(leaf.keeper);
+  hw_reap(leaf.keeper, NULL);
 }
 
 int hw_occupy_leaf(const char *folder, struct hw_leaf *leaf) {

@@ -137,6 +137,22 @@ static void await_traced_exec(struct hw_start *start) {
   }
 }
 
+/// Lets the child execute its program; -1 and errno on failure.
+static int open_gate(int gate) {
+  ssize_t written;
+  do written = write(gate, "", 1);
+  while (written < 0 && errno == EINTR);
+  return written < 0 ? -1 : 0;
+}
+
+/// Ends a child that has not executed its program.
+static void give_up(struct hw_start *start, int stage, int code) {
+  kill(start->pid, SIGKILL);
+  hw_reap(start->pid, NULL);
+  start->stage = stage;
+  start->code = code;
+}
+
 void hw_start_program(struct hw_start *start) {
   int traced = start->plan->traced;
   int gate[2], executed[2];
@@ -155,17 +171,17 @@ void hw_start_program(struct hw_start *start) {
   close(executed[1]);
   int code = traced ? hw_trace_begin(pid, start->plan->ballast) : 0;
   if (code != 0) {
-    kill(pid, SIGKILL);
-    hw_reap(pid);
-    start->stage = HW_STAGE_TRACE;
-    start->code = code;
+    give_up(start, HW_STAGE_TRACE, code);
     return;
   }
-  while (write(gate[1], "", 1) < 0 && errno == EINTR) continue;
+  if (open_gate(gate[1]) != 0) {
+    give_up(start, HW_STAGE_SUPERVISOR, errno);
+    return;
+  }
   if (traced) await_traced_exec(start);
   else await_exec(executed[0]);
   close(gate[0]);
   close(gate[1]);
   close(executed[0]);
-  if (start->stage != 0 && !traced) hw_reap(pid);
+  if (start->stage != 0 && !traced) hw_reap(pid, NULL);
 }

@@ -122,12 +122,16 @@ static int is_trace_event(const struct supervisor *supervisor, const struct hw_r
 }
 
 /// Writes a record. If the pipe is full, waits for the runner and still serves the control pipe.
+///
+/// Exits if a record cannot be written to a living runner, which would wait for it or miss what was measured: it finds the
+/// end of the pipe, and kills what is left of the tree.
 static void send_record(struct supervisor *supervisor, struct hw_record record) {
   int pipe = is_trace_event(supervisor, &record) ? supervisor->events : supervisor->report;
   record.time = now();
   while (write(pipe, &record, sizeof record) < 0) {
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return;  // the runner has exited
+    if (errno == EPIPE) return;  // the runner has exited
+    if (errno != EAGAIN) _exit(1);
     struct pollfd wanted[2] = {
       {.fd = pipe, .events = POLLOUT},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},

@@ -247,14 +247,19 @@ void hw_copy_pipe(int from, int to, size_t count);
 /// C, because sched_getaffinity(2) needs _GNU_SOURCE.
 int hw_affinity(void *_Nonnull mask, size_t size);
 
+/// Closes what a descriptor leads to, and keeps its number in use: from now on it leads to what `other` leads to.
+///
+/// C, because dup3(2) needs _GNU_SOURCE.
+void hw_lead_to(int other, int descriptor);
+
 /// Forks a process in its own session with one of the descriptors of the caller, and with all signals blocked: 0 in it,
 /// its pid in the caller, or -1 and errno.
 ///
 /// Other threads of the caller must not hold locks. C, because Swift has no fork(2).
 pid_t hw_fork_cleaner(int kept);
 
-/// Waits for a child to exit, and discards its status.
-void hw_reap(pid_t pid);
+/// Waits for a child that was told to exit, and kills it if it does not within some seconds; 0 if it lives even then.
+int hw_reap(pid_t pid, int *_Nullable status);
 
 // MARK: - Cgroups and counters
 

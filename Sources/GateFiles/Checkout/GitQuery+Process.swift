@@ -5,6 +5,9 @@ extension GitQuery {
   /// How long a command may take.
   private static let mostTime = Duration.seconds(2)
 
+  /// How long the kernel may take to end a killed command.
+  private static let killTime = Duration.seconds(1)
+
   /// Keeps git from asking for passwords and from fetching objects missing from a partial clone.
   private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
 
@@ -41,11 +44,23 @@ extension GitQuery {
     close(ends[1])
     guard let child = started else { return nil }
     var bytes: [UInt8] = []
-    let isRead = read(ends[0], into: &bytes, atMost: most)
+    let deadline = ContinuousClock.now + mostTime
+    let isRead = read(ends[0], into: &bytes, atMost: most, until: deadline)
     if !isRead { kill(child, SIGKILL) }
+    return status(of: child, until: deadline) == 0 && isRead ? bytes : nil
+  }
+
+  /// Waits for a command that has closed its output, and kills it if it does not end in time; nil if it lives even then.
+  private static func status(of child: pid_t, until deadline: ContinuousClock.Instant) -> Int32? {
     var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    return isRead && status == 0 ? bytes : nil
+    for limit in [deadline, deadline + killTime] {
+      while ContinuousClock.now < limit {
+        guard waitpid(child, &status, WNOHANG) == 0 else { return status }
+        usleep(200)
+      }
+      kill(child, SIGKILL)
+    }
+    return nil
   }
 
   private static func start(_ words: [String], output: Int32, _ variables: [String]) -> pid_t? {
@@ -67,8 +82,9 @@ extension GitQuery {
   }
 
   /// Reads to the end of the pipe; false if this takes too long.
-  private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int) -> Bool {
-    let deadline = ContinuousClock.now + mostTime
+  private static func read(
+    _ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int, until deadline: ContinuousClock.Instant
+  ) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= most {
       let left = deadline - .now

@@ -118,12 +118,13 @@ final class ProcessTree: Sendable {
 extension ProcessTree {
   /// Processes the pending events, without waiting.
   func collect() {
-    let orphans = state.withLock { state -> [Int32: UInt64]? in
-      drain(&state) ? state.seen : nil
-    }
-    guard let orphans else { return }
+    if state.withLock({ drain(&$0) }) { killOrphans() }
+  }
+
+  /// Kills what a supervisor has left that did not kill its tree.
+  private func killOrphans() {
     containment?.kill()
-    Orphans(session: supervisor, known: orphans, marksPath: marksPath).kill()
+    Orphans(session: supervisor, known: state.withLock(\.seen), marksPath: marksPath).kill()
   }
 
   /// The events of traced processes since the last call, in order of time.
@@ -181,17 +182,20 @@ extension ProcessTree {
       // Records in the other pipe are older than these: the last values of a process precede its end.
       drainEvents(&state)
       guard let events else {
-        state.isOver = true
-        state.hasReaped = true
-        // It is alive if its records cannot be read.
-        LinuxCalls.killChild(handle.pid)
-        LinuxCalls.reap(handle.pid)
+        lose(&state)
         return true
       }
       guard !events.isEmpty else { return false }
       for event in events { note(event, in: &state) }
     }
     return false
+  }
+
+  /// Ends a supervisor whose records cannot be read; mostly it is dead already.
+  private func lose(_ state: inout State) {
+    state.isOver = true
+    state.hasReaped = true
+    LinuxCalls.end(handle)
   }
 
   private func drainEvents(_ state: inout State) {
@@ -272,15 +276,13 @@ extension ProcessTree {
   @discardableResult
   func killAll() -> [Int32] {
     collect()
-    let deadline = MonotonicTime.now() + Self.killTimeout
     if !isEmpty { LinuxCalls.requestKillAll(handle) }
-    while !isEmpty, MonotonicTime.now() < deadline {
-      collect(waitingAtMost: deadline - MonotonicTime.now())
-    }
-    // The supervisor does not respond: killing it also kills the program, and `collect` kills the orphans.
+    let deadline = MonotonicTime.after(Self.killTimeout)
+    while !isEmpty, !deadline.hasPassed { collect(waitingAtMost: deadline.remaining) }
+    // The supervisor does not respond: killing it also kills the program.
     if !isEmpty {
-      LinuxCalls.killChild(supervisor)
-      while !isEmpty { collect(waitingAtMost: .milliseconds(100)) }
+      state.withLock { lose(&$0) }
+      killOrphans()
     }
     return state.withLock { $0.survivors }
   }

@@ -99,17 +99,17 @@ extension RunFolder {
 }
 
 /// The process that cleans up if the runner is killed.
-private struct Cleaner {
+private final class Cleaner: Sendable {
   private let pid: Int32
   /// Closed when the runner ends.
-  private let runner: Descriptor
+  private let runner: Mutex<Descriptor?>
 
   /// How long the supervisors of a killed runner may take: at most 5 s each, and more on a machine under load.
   private static let supervisorsTimeout = Duration.seconds(10)
 
   init(of folder: String) throws(SystemFailure) {
     let (reader, writer) = try Descriptor.pipe()
-    runner = writer
+    runner = Mutex(writer)
     pid = try LinuxCalls.runChild(keeping: reader.number) {
       _ = try? reader.readChunk(1)
       let deadline = MonotonicTime.after(Self.supervisorsTimeout)
@@ -119,7 +119,11 @@ private struct Cleaner {
 
   /// Ends the process, so that nothing of the run outlives the runner.
   func dismiss() {
-    _ = runner.write([0])
+    runner.withLock { pipe in
+      // A child that was just forked may hold a copy of the pipe.
+      _ = pipe?.write([0])
+      pipe = nil
+    }
     LinuxCalls.reap(pid)
   }
 }

@@ -83,15 +83,22 @@ final class Wakeup: Sendable {
   var descriptor: Int32 { reader.number }
 
   /// Raises the flag; never blocks, and is thread-safe.
+  ///
+  /// If the pipe cannot be written, the flag stays raised, since the thread would wait for ever.
   func raise() {
     var byte: UInt8 = 1
     // No SIGPIPE: this object keeps the reader open. If the pipe is full, the flag is already raised.
-    _ = Glibc.write(writer.number, &byte, 1)
+    if Glibc.write(writer.number, &byte, 1) < 0, errno != EAGAIN {
+      LinuxCalls.closePipe(writer: writer.number, reader: reader.number)
+    }
   }
 
   func lower() {
     withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
-      while case .bytes = reader.read(into: buffer) {}
+      var last = Descriptor.Reading.nothingYet
+      repeat { last = reader.read(into: buffer) } while last != .nothingYet && last != .end
+      // Its thread finds the flag raised each time, and should not need a whole CPU for that.
+      if last == .end { usleep(1000) }
     }
   }
 }

@@ -116,12 +116,25 @@ extension LinuxCalls {
   /// Makes a supervisor without descendants remove its cgroup and exit.
   static func release(_ supervisor: Supervisor) { send(HW_REQUEST_RELEASE, to: supervisor) }
 
+  /// Kills a supervisor that takes no requests; the end of its pipe ends it if the signal is refused.
+  static func end(_ supervisor: Supervisor) {
+    closePipe(writer: supervisor.control, reader: supervisor.report)
+    kill(supervisor.pid, SIGKILL)
+    reap(supervisor.pid)
+  }
+
+  /// A request that cannot be written is replaced by the end of the pipe, since nothing else would end the supervisor.
   private static func send(_ request: hw_request, to supervisor: Supervisor) {
     var byte = UInt8(request.rawValue)
     // A few bytes never fill the pipe. If the supervisor has exited, the write fails with EPIPE.
-    SignalMask.withoutPipeSignal { _ = write(supervisor.control, &byte, 1) }
+    let written = SignalMask.withoutPipeSignal { write(supervisor.control, &byte, 1) }
+    if written < 0 { closePipe(writer: supervisor.control, reader: supervisor.report) }
     kill(supervisor.pid, SIGCONT)
   }
+
+  /// Closes the writing end of a pipe, so that its reader finds the end, but keeps the number in use: it leads to a
+  /// reading end until its owner closes it.
+  static func closePipe(writer: Int32, reader: Int32) { hw_lead_to(reader, writer) }
 
   /// Accepts a pending signal of a set, without waiting; -1 if none is pending.
   static func takePending(_ signals: UnsafePointer<sigset_t>) -> Int32 {
@@ -129,14 +142,9 @@ extension LinuxCalls {
     return sigtimedwait(signals, nil, &atOnce)
   }
 
-  /// Waits for a child process to exit.
+  /// Waits for a child process that was told to exit; kills it if it takes too long.
   static func reap(_ pid: Int32) {
-    hw_reap(pid)
-  }
-
-  /// Kills a child process that was not yet reaped.
-  static func killChild(_ pid: Int32) {
-    kill(pid, SIGKILL)
+    _ = hw_reap(pid, nil)
   }
 
   /// A close-on-exec pipe; nil if no descriptor is left.
@@ -385,7 +393,7 @@ extension LinuxCalls {
     guard pid > 0 else { return nil }
     defer {
       close(release)
-      hw_reap(pid)
+      reap(pid)
     }
     return body(pid)
   }

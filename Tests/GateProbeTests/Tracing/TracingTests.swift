@@ -327,7 +327,7 @@ extension TracingTests {
         "/bin/sh", "-c", "setsid sh -c 'trap \"\" TERM HUP; (sleep 1000 &) ; sleep 1000' & sleep 1000",
       ]))
     #expect(eventually { testProcesses.processes.count >= 4 })
-    LinuxCalls.killChild(processTree.supervisor)
+    kill(processTree.supervisor, SIGKILL)
     #expect(eventually { testProcesses.processes.isEmpty })
   }
 
