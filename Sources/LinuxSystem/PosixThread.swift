@@ -2,7 +2,7 @@ import Glibc
 
 /// A POSIX thread for code that blocks in the kernel, which a Swift task must not do.
 ///
-/// All signals are blocked in it, so that they reach the thread that waits for them. Unlike libdispatch, which tries again
+/// All signals but those of faults are blocked in it, so that they reach the thread that waits for them. Unlike libdispatch, which tries again
 /// for ever, it reports that no thread can be created.
 package final class PosixThread: Sendable {
   /// The usual limit of Linux, whatever the process's own (`RLIMIT_STACK`) is; only the pages in use take memory.
@@ -34,6 +34,7 @@ package final class PosixThread: Sendable {
     pthread_attr_setstacksize(&attributes, stackSize)
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)
+    for fault in [SIGBUS, SIGILL, SIGSEGV, SIGTRAP] { sigdelset(&all, fault) }
     pthread_sigmask(SIG_SETMASK, &all, &before)
     let code = pthread_create(&thread, &attributes, runBody, body.toOpaque())
     pthread_sigmask(SIG_SETMASK, &before, nil)

@@ -29,7 +29,7 @@ struct Highwater: ParsableCommand {
         6 delivery       only with --require-delivery
         130, 143         interrupted by SIGINT, SIGTERM
       """,
-    version: VersionReport.text(commit: Arguments.buildCommit),
+    version: VersionReport.text(commit: ThisProcess.buildCommit),
     subcommands: [
       InitCommand.self, DoctorCommand.self, CheckCommand.self, MergeCommand.self, RecordCommand.self,
       ApproveCommand.self, CompareCommand.self, NoiseCommand.self, ExplainCommand.self, BisectCommand.self,

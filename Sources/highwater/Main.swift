@@ -11,6 +11,7 @@ enum Main {
     occupyStandardStreams()
     // Writes to a closed pipe and beyond the file size limit then fail with an error, which is reported.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+    ThisProcess.reportExhaustedMemory()
     let interruption = Interruption()
     do throws(ErrorNumber) {
       try SignalWatch.start(for: interruption)
@@ -26,8 +27,8 @@ enum Main {
     let code = Mutex(GateCore.ExitCode.usage)
     guard hasSmallStack,
       let thread = try? PosixThread(
-        named: Tool.name, running: { code.withLock { $0 = run(Arguments.all, interruption) } })
-    else { return run(Arguments.all, interruption) }
+        named: Tool.name, running: { code.withLock { $0 = run(ThisProcess.arguments, interruption) } })
+    else { return run(ThisProcess.arguments, interruption) }
     thread.join()
     return code.withLock { $0 }
   }

@@ -194,8 +194,14 @@ int hw_try_descriptors(int count);
 /// Whether this many more threads can be created, which count as processes (RLIMIT_NPROC, pids.max); at most 64.
 int hw_try_threads(int count);
 
-/// Whether `size` bytes more of address space are available (RLIMIT_AS).
+/// Whether `size` bytes more of address space are available (RLIMIT_AS, RLIMIT_DATA).
 int hw_try_memory(size_t size);
+
+/// If a limit bounds the memory of this process, makes the end by a fault or by abort(3) an exit with a message and a code,
+/// and lets threads share what the allocator reserves.
+///
+/// C, because a signal handler must not allocate memory, and mallopt(3) is not in the Glibc module.
+void hw_end_without_memory(const char *_Nonnull message, int code);
 
 // MARK: - Calls without a wrapper in every libc
 

@@ -11,8 +11,8 @@ extension Machine {
   /// As much of a target's output is stored.
   private static let fileSize = Bytes.mebibytes(16)
 
-  /// Stacks and heaps of two threads, and the samples of a long run.
-  private static let addressSpace = Bytes.mebibytes(64)
+  /// The stacks of up to five threads (8 MiB each), and twice the heap of a check (release build, 2026-11).
+  private static let addressSpace = Bytes.mebibytes(96)
 
   /// Why no target can be measured here; nil if it can be.
   static func restriction() -> MachineRestriction? {

@@ -37,7 +37,7 @@ extension MachineRestriction.Resource {
     case .descriptors: "raise it (ulimit -n)"
     case .processes: "raise it (ulimit -u, or pids.max of the cgroup)"
     case .fileSize: "raise it (ulimit -f)"
-    case .addressSpace: "raise it (ulimit -v)"
+    case .addressSpace: "raise it (ulimit -v, ulimit -d)"
     }
   }
 }

@@ -53,7 +53,7 @@ struct MachineRestrictionTextTests {
         .tooFew(resource: .addressSpace, needed: 64 << 20),
         """
         error: the limit of memory is too low: 64.0 MiB more cannot be reserved
-          hint: raise it (ulimit -v)
+          hint: raise it (ulimit -v, ulimit -d)
         """
       ),
     ] as [(MachineRestriction, String)])
