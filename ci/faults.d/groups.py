@@ -30,7 +30,12 @@ def traced_calls(template, follow):
 def syscalls(template, quick):
     """Each system call of the runner fails once, early, in the middle or late, and from some time on."""
     for follow in (False, True):
-        for number, (name, count) in enumerate(sorted(traced_calls(template, follow).items())):
+        try:
+            calls = traced_calls(template, follow)
+        except OSError:
+            # Without strace(1) nothing was written.
+            calls = {"read": 1}
+        for number, (name, count) in enumerate(sorted(calls.items())):
             places = [str(max(1, count // 2)), str(count), f"{max(1, count * 2 // 3)}+"]
             for place in [places[number % 3]] if quick else places:
                 if quick and (number + 4 * follow) % 8:
