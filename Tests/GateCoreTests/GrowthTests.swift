@@ -99,6 +99,19 @@ struct GrowthPerIterationTests {
     }
     let growth = try #require(Curves.recording({ _ in 30 * Curves.mebibyte }, marks: marks).result().growth)
     #expect(growth.slope == 0 && growth.iterations == 10)
+    #expect(growth.kind == .level, "the warm-up is over")
+  }
+
+  @Test("All steady iterations count if growth does not slow down, so that pieces of the allocator even out")
+  func pieces() throws {
+    // glibc extends its heap by 132 KiB at once.
+    let marks = (0..<200).map { turn in
+      let pieces = Int64(turn) * 1024 / 135_168
+      return Mark(
+        time: .milliseconds(turn * 20), event: .iteration, resident: .mebibytes(30) + Bytes(pieces * 135_168))
+    }
+    let growth = try #require(Curves.recording({ _ in 30 * Curves.mebibyte }, marks: marks).result().growth)
+    #expect(growth.iterations == 200 && abs(growth.slope - 1024) < 100)
   }
 
   @Test("Iterations that never become steady have the growth of their last half")
