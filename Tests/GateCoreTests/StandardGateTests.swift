@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import Testing
 
@@ -79,9 +80,25 @@ struct StandardGateTests {
     #expect(
       judged(55, 120).notes.contains(
         .riseOutweighed(metric: .peakRSS, rise: 5 * mebibyte, tree: .treePeak, fall: 80 * mebibyte)))
+    let isOnTolerance = judged(55, 120).notes.contains { if case .risesWithinTolerance = $0 { true } else { false } }
+    #expect(!isOnTolerance, "it rose beyond its tolerance")
     #expect(judged(95, 160).verdict == .regression)
     #expect(judged(55, 200).verdict == .regression)
     #expect(judged(50, 120).verdict == .improved)
+  }
+
+  @Test("A lower tree with a higher process can be approved, so that the tree is held; an equal result changes nothing")
+  func outweighedApproval() {
+    let base = baseline([.peakRSS: Given.values(50), .treePeak: Given.values(200)])
+    func leavesBaseline(_ peak: Double, _ tree: Double) -> Bool {
+      let result = measured([.peakRSS: Given.values(peak), .treePeak: Given.values(tree)], processes: 4)
+      let review = ApprovalReview(
+        of: result, in: RunInfo(id: "run", startedAt: .distantPast), for: nil, replacing: base, head: nil,
+        environment: EnvironmentRule())
+      return review.passesAgainstPrevious
+    }
+    #expect(leavesBaseline(50, 200))
+    #expect(!leavesBaseline(55, 120))
   }
 
   @Test("A lower peak is an improvement although no repetition of the baseline has a steady level")

@@ -46,18 +46,18 @@ package struct ApprovalReview {
       .compactMap(\.self)
   }
 
-  /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric or is of another
-  /// scenario.
+  /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric, is of another
+  /// scenario, or needs less as a whole tree.
   package var passesAgainstPrevious: Bool {
     guard !replacesUnusable, let previous, previous.isComparable(to: result.environment) else { return false }
     let judged = result.judged(against: .baseline(previous))
-    let isOfSame = judged.notes.allSatisfy { note in
+    let isAsGood = judged.notes.allSatisfy { note in
       switch note {
-      case .otherUnit, .otherScenario: false
+      case .otherUnit, .otherScenario, .riseOutweighed: false
       default: true
       }
     }
-    return judged.verdict == .pass && isOfSame
+    return judged.verdict == .pass && isAsGood
   }
 
   /// Whether the result is what the baseline and the changes since say, or less: then it may replace them.

@@ -4,7 +4,8 @@ extension ScenarioResult {
   /// What a verdict does not show: certain rises within the tolerance, and far ones of metrics without a rule.
   func notesOnRises(above baseline: Baseline) -> [Note] {
     let values = repetitions.map(\.allMetrics)
-    let within = summary.metrics.filter { $0.verdict == .pass && $0.allowed != nil }
+    let outweighed = Set(notes.compactMap(\.unjudgedMetric))
+    let within = summary.metrics.filter { $0.verdict == .pass && $0.allowed != nil && !outweighed.contains($0.metric) }
       .compactMap { rise(of: $0.metric, in: values, above: baseline, by: Self.leastShareWithinTolerance, noise: 0) }
     let ungated = names(withoutRuleIn: values).compactMap {
       rise(of: $0, in: values, above: baseline, by: Self.leastShareWithoutRule, noise: 2)

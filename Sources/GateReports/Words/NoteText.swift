@@ -51,7 +51,7 @@ extension Note {
       "\(metric) has two levels, and the change is within what chance explains: \(levels.text(unit: unit))"
     case .riseOutweighed(let metric, let rise, let tree, let fall):
       "\(metric) rose by \(Format.amount(rise)), but \(tree) fell by \(Format.amount(fall)); of several processes, the "
-        + "whole tree counts"
+        + "whole tree counts; approve it, so that later checks expect as little"
     case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text(of: scenario.name))"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
