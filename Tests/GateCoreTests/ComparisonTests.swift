@@ -78,6 +78,13 @@ struct RepetitionPlanTests {
     #expect(Repetitions.fixed(10).countForBaseline(after: result) == nil)
   }
 
+  @Test("A first baseline with a value beyond its own tolerance has the maximum: there may be a second level")
+  func baselineWithOutlier() {
+    let values = Given.values(100, count: 9) + [Given.values(105)[0]]
+    let result = Given.measurements([.peakRSS: values], gate: .standard).judged(against: .missing)
+    #expect(Repetitions.adaptive(min: 5, max: 20).countForBaseline(after: result) == 20)
+  }
+
   @Test("The reason for stopping is known")
   func reasons() {
     #expect(result([.pass], count: 5).stop == .decided)
@@ -153,6 +160,20 @@ struct ComparisonTests {
     #expect(outcome(rare, [66.4, 58.4, 58.4, 58.4, 58.4], allowed: 1.8) == .level)
     let often = rare.map { 124.8 - $0 }
     #expect(outcome(often, Array(repeating: 58.4, count: 10), allowed: 1.8) == .fall)
+  }
+
+  @Test("A rise to a level that the baseline has seen is decided by the last look, and one above it at once")
+  func seenLevel() {
+    for rare in [1, 2] {
+      let base = Array(repeating: 58.4, count: 10 - rare) + Array(repeating: 66.4, count: rare)
+      func found(_ level: Double, isLast: Bool) -> Comparison.Outcome? {
+        outcome(base, Array(repeating: level, count: 8), allowed: 1.8, isLast: isLast)
+      }
+      #expect(found(66.4, isLast: false) == .undecided)
+      #expect(found(66.4, isLast: true) == .rise)
+      #expect(found(69, isLast: false) == .rise)
+    }
+    #expect(outcome(Array(repeating: 58.4, count: 10), Array(repeating: 66.4, count: 5), isLast: false) == .rise)
   }
 
   @Test("The reason distinguishes a rise of the levels, a larger share of the higher level, and doubt")

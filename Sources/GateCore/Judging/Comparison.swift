@@ -20,7 +20,9 @@ struct Comparison {
 
   /// Compares by ranks; with too few values for a test, by the shift alone, but only at the last look.
   ///
-  /// If the baseline is bimodal with levels further apart than `allowed`, each level is compared with its own.
+  /// If the baseline is bimodal with levels further apart than `allowed`, each level is compared with its own. A rise to a
+  /// level that the baseline has seen is decided by the last look: repetitions that follow each other are often at the same
+  /// level, as long as the machine is as busy.
   init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
     guard let shift = Shift(from: base, to: current) else { return nil }
     guard RankTest.smallestPValue(base.count, current.count) <= alpha || !isLast else {
@@ -28,11 +30,21 @@ struct Comparison {
       return
     }
     if let modes = Modes(of: base), modes.gap > allowed {
-      self.init(from: base, to: current, by: modes, allowed: allowed, alpha: alpha)
+      self.init(from: base, to: current, by: modes, allowed: allowed, alpha: alpha, isLast: isLast)
       return
     }
     let (outcome, chance) = Self.outcome(of: shift, from: base, to: current, allowed: allowed, alpha: alpha)
-    self.init(.ranks, shift, outcome, chance)
+    let isEarly = outcome == .rise && !isLast && Self.hasSeen(current, in: base, allowed: allowed)
+    self.init(.ranks, shift, isEarly ? .undecided : outcome, chance)
+  }
+
+  /// Whether a value of the baseline is an outlier beyond the allowed rise, and as high as the lowest quarter of the current
+  /// values.
+  private static func hasSeen(_ current: [Double], in base: [Double], allowed: Double) -> Bool {
+    guard let highest = base.max(), let level = Spread.median(base), let low = Spread.quantile(current, 0.25) else {
+      return false
+    }
+    return highest > level + max(allowed, Tolerance.noise(of: base)) && highest >= low
   }
 
   private init(_ method: MetricResult.Method, _ shift: Shift, _ outcome: Outcome, _ chance: Double?) {
@@ -72,7 +84,9 @@ extension Comparison {
   /// Compares the distances of the values from their nearer levels, and the shares of values at the high level.
   ///
   /// The shift is that of the distances, or that of all values if the shares decided the outcome.
-  private init?(from base: [Double], to current: [Double], by modes: Modes, allowed: Double, alpha: Double) {
+  private init?(
+    from base: [Double], to current: [Double], by modes: Modes, allowed: Double, alpha: Double, isLast: Bool
+  ) {
     let (before, now) = (modes.distances(of: base), modes.distances(of: current))
     guard let ofLevels = Shift(from: before, to: now), let ofAll = Shift(from: base, to: current) else { return nil }
     let (level, chance) = Self.outcome(of: ofLevels, from: before, to: now, allowed: allowed, alpha: alpha)
@@ -80,7 +94,8 @@ extension Comparison {
       low: modes.levels.low, high: modes.levels.high, highBefore: modes.high.count,
       highNow: current.count(where: modes.isHigh), countBefore: base.count, countNow: current.count
     )
-    let share = Self.outcome(of: levels, base.count, current.count, allowed: allowed, alpha: alpha)
+    var share = Self.outcome(of: levels, base.count, current.count, allowed: allowed, alpha: alpha)
+    if share.outcome == .rise, !isLast { share.outcome = .undecided }
     let outcome = [Outcome.rise, .undecided, .fall].first { $0 == level || $0 == share.outcome } ?? .level
     let isOfLevels = outcome == level
     self.init(.levels, isOfLevels ? ofLevels : ofAll, outcome, isOfLevels ? chance : share.chance)

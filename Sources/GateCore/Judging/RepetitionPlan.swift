@@ -44,15 +44,19 @@ extension Repetitions {
   ///
   /// If it is too noisy for its tolerance, of `auto` for the part without noise, the maximum: a baseline is used for
   /// weeks, and one that is low by chance, or seems too steady, raises alarm after alarm. (Of 14 checks of an unchanged
-  /// program whose values differ by 7 %, 3 were false alarms against 10 values that were low by chance.)
+  /// program whose values differ by 7 %, 3 were false alarms against 10 values that were low by chance.) The same if a value
+  /// is beyond the tolerance: there may be a second level, and more values show how often.
   package func countForBaseline(after result: ScenarioResult) -> Int? {
     let count = result.repetitions.count
     guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
     let isTooNoisy = result.gate.rules.contains { rule in
       let values = result.repetitions.compactMap { $0.value(of: rule.metric) }
       guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
+      let level = Spread.median(values) ?? 0
       let detectable = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
-      return detectable > tolerance.allowed(above: [Spread.median(values) ?? 0], of: rule.metric)
+      let allowed = tolerance.allowed(above: values, of: rule.metric)
+      return detectable > tolerance.allowed(above: [level], of: rule.metric)
+        || values.contains { abs($0 - level) > allowed }
     }
     return isTooNoisy ? max : nil
   }
