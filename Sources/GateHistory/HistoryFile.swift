@@ -26,6 +26,7 @@ struct HistoryFile {
     if size == 0 { return .usable }
     // SQLite treats a file that is shorter than a page as empty, and would overwrite it.
     if size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
+    try expectLocks(opening: O_RDONLY)
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(SQLiteHistory.lockTimeout)
@@ -135,11 +136,13 @@ struct HistoryFile {
   }
 
   /// Rejects a file system without locks (fcntl_locking(2)), of which SQLite would wait for a minute.
-  func expectLocks() throws(HistoryError) {
+  ///
+  /// Call it before this process opens the file with SQLite: closing it would release SQLite's locks.
+  func expectLocks(opening flags: Int32 = O_RDWR | O_CREAT) throws(HistoryError) {
     do throws(ErrorNumber) {
-      let file = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o644)
+      let file = try Descriptor.open(path, flags, mode: 0o644)
       var lock = flock()
-      lock.l_type = Int16(F_WRLCK)
+      lock.l_type = Int16(F_RDLCK)
       lock.l_whence = Int16(SEEK_SET)
       _ = try retrying { fcntl(file.number, F_GETLK, &lock) }
     } catch let error where [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.code) {

@@ -122,8 +122,7 @@ extension History {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
     return try file.withLock { () throws(HistoryError) in
-      try file.expectLocks()
-      return History(try SQLiteHistory(path: path), path: path)
+      History(try SQLiteHistory(path: path), path: path)
     }
   }
 

@@ -133,7 +133,7 @@ class Attempt:
             return []
         if self.code == 127 and "error while loading shared libraries" in self.output:
             return []
-        if self.code not in CODES:
+        if self.code not in {*CODES, *self.allowed}:
             return [f"crashed with code {self.code}"]
         return [] if self.code in self.allowed else [f"code {self.code}"]
 

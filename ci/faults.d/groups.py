@@ -6,6 +6,8 @@ from attempt import Attempt
 
 # Errors that a disk, a limit or a filter of system calls may give.
 ERRORS = ["EIO", "ENOSPC", "EPERM", "EMFILE", "ENOMEM"]
+# SQLite takes a lock that fails for one that another process has, for which a check waits a minute.
+LOCKED = 100
 # Calls that cannot fail in this way, or with which the C library itself stops.
 NOT_INJECTED = {
     "futex", "exit", "exit_group", "rt_sigreturn", "rt_sigprocmask", "rt_sigtimedwait", "clock_nanosleep", "munmap", "brk",
@@ -45,7 +47,7 @@ def syscalls(template, quick):
                     f"{name} {error} when={place}{' in all threads and processes' if follow else ''}", template,
                     wrapper=["strace", *(["-f"] if follow else []), "-o", "/dev/null", "-e", f"trace={name}", "-e",
                              f"inject={name}:error={error}:when={place}"],
-                    tracer="off" if follow else "auto", allowed=(1, 2, 3, 4, 5))
+                    tracer="off" if follow else "auto", allowed=(1, 2, 3, 4, 5), seconds=LOCKED if name == "fcntl" else 60)
 
 
 def history(template, quick):
@@ -56,7 +58,7 @@ def history(template, quick):
             if quick and call not in ("pread64", "fcntl"):
                 continue
             yield Attempt(
-                f"{call} {error} when={place} of the history", template, seconds=25,
+                f"{call} {error} when={place} of the history", template, seconds=LOCKED if call == "fcntl" else 25,
                 wrapper=["strace", "-f", "-o", "/dev/null", "-P", ".highwater/history.sqlite", "-e", f"trace={call}", "-e",
                          f"inject={call}:error={error}:when={place}"], tracer="off")
     yield Attempt("no locks at all", template, seconds=30, tracer="off", wrapper=[
