@@ -150,4 +150,14 @@ struct CompareUseTests {
     #expect(compared.output.hasPrefix("<!doctype html>") && compared.errors.contains("peak_rss rose by"))
     #expect(compared.output.contains("the baseline</span>") || compared.output.contains("the baseline<"))
   }
+
+  @Test("A baseline is compared with the changes that were approved since, as by the check")
+  func approvedChanges() throws {
+    let project = try project(8, 12)
+    #expect(try project.check().code == .regression)
+    #expect(try project.approve().code == .pass)
+    #expect(try project.baselines().keys.contains { $0.contains("/changes/") })
+    #expect(try project.check { $0.options.json = "new.json" }.code == .pass)
+    #expect(try project.compare(project.baseline(), "new.json").code == .pass)
+  }
 }

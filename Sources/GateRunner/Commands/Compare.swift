@@ -74,10 +74,17 @@ private struct ComparedFile {
       baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
       return
     }
-    let baseline = try BaselineFile.decode(bytes, path: shown)
+    let baseline = try Self.expectation(of: BaselineFile.decode(bytes, path: shown), at: path)
     run = nil
     baselines = [baseline]
     scenarios = [ScenarioResult(of: baseline)]
     environment = scenarios[0].environment
+  }
+
+  /// A baseline in its place has the changes that were approved since beside it, which a check expects as well.
+  private static func expectation(of baseline: Baseline, at path: String) throws(FileError) -> Baseline {
+    let store = BaselineStore(folder: SafeFile.folder(of: SafeFile.folder(of: path)))
+    guard store.path(baseline.scenario, baseline.environment) == path else { return baseline }
+    return baseline.expecting(try store.changes(of: baseline.scenario, environment: baseline.environment))
   }
 }
