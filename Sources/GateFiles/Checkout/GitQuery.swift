@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import GateCore
 import LinuxSystem
 
@@ -70,7 +70,42 @@ package enum GitQuery {
   package static func hashOfChanges(since commit: String, in root: String) -> String? {
     guard isCommit(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
     let words = ["diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
-    return output(of: words, in: root, atMost: 16 << 20).map { StableHash.hexadecimal(of: $0) }
+    return output(of: words, in: root, atMost: 16 << 20, variables: withoutFilters(in: root))
+      .map { StableHash.hexadecimal(of: $0) }
+  }
+
+  /// The files below a folder that git tracks, relative to it; empty if git does not know.
+  package static func trackedNames(in folder: String) -> Set<String> {
+    let list = bytes(of: ["ls-files", "-z", "--", "."], in: folder, atMost: 1 << 20) ?? []
+    return Set(list.split(separator: 0).map { String(systemBytes: Array($0)) })
+  }
+
+  /// When a text was first committed.
+  package enum FirstCommit: Equatable {
+    /// It is not committed, or there is no repository.
+    case missing
+    case at(Date)
+    /// The history begins too late, or git does not answer.
+    case unknown
+  }
+
+  /// When one of these files, which may be patterns, first had a `name:` with this value.
+  package static func firstCommit(naming name: String, in files: [String], of root: String) -> FirstCommit {
+    guard commit(named: "HEAD", in: root) != nil else { return .missing }
+    let words = ["log", "--format=%ct %P", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--pickaxe-regex"]
+    let pattern = "-Sname: *[\"']?\(escaped(name))([^A-Za-z0-9_.-]|$)"
+    let list = output(of: words + [pattern, "HEAD", "--"] + files, in: root, atMost: 1 << 20)
+    guard let list else { return .unknown }
+    let commits = list.split(separator: "\n").map { $0.split(separator: " ") }
+    guard let oldest = commits.last, let seconds = Double(oldest[0]) else { return .missing }
+    // The oldest commit of a shallow clone seems to add all files.
+    let isCut = oldest.count == 1 && line(of: ["rev-parse", "--is-shallow-repository"], in: root) != "false"
+    return isCut ? .unknown : .at(Date(timeIntervalSince1970: seconds))
+  }
+
+  /// A text as a regular expression (POSIX, extended) that matches nothing else.
+  private static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { $0 += #"\^$.|?*+()[]{}"#.contains($1) ? "\\\($1)" : "\($1)" }
   }
 
   /// Whether a folder is the root of a worktree of this repository.

@@ -120,7 +120,13 @@ struct CheckHistory {
   /// Adds the finished run, and those of earlier checks that could not be added then; if the history is unavailable, the
   /// run waits in the artifacts.
   mutating func append(_ result: RunResult) {
-    let waiting = pending.read()
+    let planted = pending.planted()
+    if !planted.isEmpty {
+      invocation.console.warn(
+        "\(Console.count(planted.count, "pending run")) in \(invocation.shown(pending.folder)) not added to the history:"
+          + " git tracks the files, so a commit may have put them there; remove them from the repository")
+    }
+    let waiting = pending.read(without: planted)
     let runs = waiting.map(\.run) + [result.summary]
     if querying({ history throws(HistoryError) in try history.append(runs) }) != nil {
       pending.remove(waiting)

@@ -28,9 +28,15 @@ struct PendingRuns {
     try SafeFile.write(RunLine.encode(run), to: "\(folder)/\(ScenarioName(run.run.id).pathComponent)\(Self.suffix)")
   }
 
-  /// The oldest runs; a file that is not a run is renamed.
-  func read() -> [Entry] {
-    names().sorted().prefix(Self.mostAtOnce).compactMap { name in
+  /// The files that a commit of the repository has put there: no check of this machine wrote these runs.
+  func planted() -> [String] {
+    let names = names()
+    return names.isEmpty ? [] : names.filter(GitQuery.trackedNames(in: folder).contains)
+  }
+
+  /// The oldest runs, without planted ones; a file that is not a run is renamed.
+  func read(without planted: [String]) -> [Entry] {
+    names().filter { !planted.contains($0) }.sorted().prefix(Self.mostAtOnce).compactMap { name in
       let path = "\(folder)/\(name)"
       let isFile = (try? Descriptor.kind(of: path, followingLinks: false)).map { $0 != .link } ?? true
       let run = isFile ? try? RunLine.decode(SafeFile.read(path, atMost: RunLine.largest), path: path, line: nil) : nil

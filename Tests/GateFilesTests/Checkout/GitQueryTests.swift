@@ -86,4 +86,52 @@ struct GitQueryTests {
     }
     #expect(GitQuery.subject(of: commit, in: "/nowhere") == nil)
   }
+
+  @Test("A configured filter does not run for the hash of changes")
+  func filters() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("one", to: "a.txt")
+    try repository.write("* filter=f\n", to: ".gitattributes")
+    let commit = try repository.commit("one")
+    try repository.git(["config", "filter.f.clean", "touch '\(repository.path)/ran'; cat"])
+    try repository.write("two", to: "a.txt")
+    #expect(GitQuery.hashOfChanges(since: commit, in: repository.path) != nil)
+    #expect(!FileManager.default.fileExists(atPath: "\(repository.path)/ran"))
+  }
+
+  @Test("The files of a folder that git tracks are known, and none outside of a repository")
+  func tracked() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("", to: "f/a é.txt")
+    try repository.commit("one")
+    try repository.write("", to: "f/b.txt")
+    #expect(GitQuery.trackedNames(in: "\(repository.path)/f") == ["a é.txt"])
+    #expect(GitQuery.trackedNames(in: "/nowhere") == [])
+  }
+
+  @Test("A scenario exists since the commit that first has its name, whatever follows")
+  func firstCommit() throws {
+    let repository = try TemporaryRepository()
+    func first(_ name: String, in root: String? = nil) -> GitQuery.FirstCommit {
+      let root = root ?? repository.path
+      return GitQuery.firstCommit(naming: name, in: ["\(root)/highwater.yml", "\(root)/more/*.yml"], of: root)
+    }
+    func commit(_ text: String, to file: String, at seconds: Int) throws {
+      try repository.write(text, to: file)
+      try repository.git(["add", "-A"])
+      try repository.git(["commit", "-q", "-m", "x"], variables: ["GIT_COMMITTER_DATE": "@\(seconds) +0000"])
+    }
+    #expect(first("load") == .missing)
+    try commit("- name: load-big\n", to: "highwater.yml", at: 1_000_000_000)
+    #expect(first("load") == .missing)
+    try commit("- name: load-big\n- name: load\n", to: "highwater.yml", at: 1_000_000_100)
+    try commit("- {name: 'a+b (x)'}\n", to: "more/x.yml", at: 1_000_000_200)
+    try commit("- name: load\n  tags: [a]\n", to: "highwater.yml", at: 1_000_000_300)
+    #expect(first("load-big") == .at(Date(timeIntervalSince1970: 1_000_000_000)))
+    #expect(first("load") == .at(Date(timeIntervalSince1970: 1_000_000_100)))
+    #expect(first("a+b (x)") == .at(Date(timeIntervalSince1970: 1_000_000_200)))
+    let shallow = try repository.clone(["--depth", "2"], to: "shallow")
+    #expect(first("load", in: shallow) == .unknown)
+    #expect(first("load", in: "/nowhere") == .missing)
+  }
 }

@@ -192,4 +192,20 @@ struct HistoryOfChecksTests {
     #expect(try project.read("t.html") == "kept")
     #expect(try project.read("h.sqlite") == damaged)
   }
+
+  @Test("A pending run that the repository contains is not added")
+  func planted() throws {
+    let project = try project(keys: "history: h.sqlite")
+    try project.write("", to: "h.sqlite/in-the-way")
+    _ = try project.check()
+    try FileManager.default.removeItem(at: project.url("h.sqlite"))
+    try project.shell("git init -q . && git add -f .highwater/pending-runs")
+    let planted = try project.check()
+    #expect(
+      planted.text.contains("1 pending run in .highwater/pending-runs not added to the history"), "\(planted.text)")
+    #expect(try rows(in: project).count == 2)
+    try project.shell("git rm -q --cached -r .highwater")
+    #expect(try project.check().errors.contains("added 1 pending run to the history"))
+    #expect(try rows(in: project).count == 4)
+  }
 }
