@@ -44,7 +44,8 @@ struct CheckCommand: UseCaseCommand {
     transform: ShardOption.init(parsing:))
   var shard: ShardOption?
 
-  @Flag(help: "Count a scenario that has no baseline in any environment as skipped instead of failing with 5.")
+  @Flag(
+    help: "Count a scenario without a baseline in any environment as skipped instead of failing with 5, for 14 days.")
   var allowMissingBaseline = false
 
   @OptionGroup var delivery: DeliveryOptions

@@ -37,6 +37,10 @@ extension ScenarioResult {
       self.reference = ReferenceInfo(composition: found.composition, curve: found.curve)
       summary.approval = found.approval
     case .missing: break
+    case .missingOfNew(let end): notes.append(.newWithoutBaseline(until: end))
+    case .missingTooLong(let begin):
+      notes.append(.tooLongWithoutBaseline(since: begin))
+      missing = .noBaseline
     case .otherEnvironment(let name, let differences):
       notes.append(.otherEnvironment(name: name, differences: differences))
       // It was approved somewhere: on a new kind of machine the gate would be off without an end.

@@ -164,8 +164,12 @@ extension Baseline {
 /// What a scenario's values are compared with.
 package enum Reference: Sendable, Equatable {
   case baseline(Baseline)
-  /// No baseline is stored for this environment.
+  /// No baseline is stored in any environment.
   case missing
+  /// The same, and `--allow-missing-baseline` allows it until then; nil for a scenario that is not committed yet.
+  case missingOfNew(until: Date?)
+  /// The same, for longer than that allows; nil if the checkout does not show since when.
+  case missingTooLong(since: Date?)
   /// The nearest stored baseline is of another environment.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
   /// The stored baseline cannot be compared with.

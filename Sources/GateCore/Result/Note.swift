@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// A note on a scenario's result; reports turn it into a sentence.
 package enum Note: Sendable, Hashable, Codable {
   // On the measurement.
@@ -24,6 +26,10 @@ package enum Note: Sendable, Hashable, Codable {
   case baselineSeldomSteady(metric: MetricName, count: Int, total: Int)
   /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
+  /// No environment has a baseline, which `--allow-missing-baseline` allows until then, as in ``Reference``.
+  case newWithoutBaseline(until: Date?)
+  /// No environment has a baseline, for longer than that allows.
+  case tooLongWithoutBaseline(since: Date?)
   /// There is a baseline for this environment, but it cannot be compared with.
   case unusableBaseline(defect: BaselineDefect)
   /// The environment differs from the baseline's in these fields.
@@ -63,7 +69,8 @@ package enum Note: Sendable, Hashable, Codable {
     switch self {
     case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
-      .otherEnvironment, .unusableBaseline, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
+      .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline,
+      .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels,
       .riseOutweighed, .notExplained, .onlyInBase:
       true

@@ -72,7 +72,7 @@ private struct MarkdownParts {
     (self.result, self.context) = (result, context)
     let ranked = Verdict.precedence.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
     let isPlain = { (scenario: ScenarioResult) in
-      [.pass, .skipped].contains(scenario.verdict) && !scenario.metrics.contains(where: \.isWarning)
+      scenario.verdict == .pass && !scenario.metrics.contains(where: \.isWarning)
     }
     (notable, others) = (ranked.filter { !isPlain($0) }, ranked.filter(isPlain))
     notes = NoteList(result.scenarios, detail: .normal)

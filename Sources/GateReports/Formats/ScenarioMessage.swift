@@ -9,7 +9,7 @@ extension ScenarioResult {
     if reasons.isEmpty { reasons = decisive }
     if let explanation = summary.explanation, explanation.finding.culprit != nil { reasons.append(explanation.text) }
     if let changes = summary.explanation?.changesText { reasons.append(changes) }
-    if reasons.isEmpty || summary.verdict == .noBaseline { reasons += block.notes.own(of: self) }
+    if reasons.isEmpty || [.noBaseline, .skipped].contains(summary.verdict) { reasons += block.notes.own(of: self) }
     return Self.line(reasons.isEmpty ? summary.verdict.rawValue : reasons.joined(separator: "; "))
   }
 

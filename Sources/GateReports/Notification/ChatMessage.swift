@@ -49,9 +49,9 @@ extension ChatMessage {
     case .regression, .failed, .usage: mood = .bad
     }
     facts = Self.facts(result)
-    let order: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive, .improved, .pass]
+    let order: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive, .skipped, .improved, .pass]
     let notable = result.scenarios.filter { scenario in
-      scenario.verdict == .pass ? state(scenario) == .recovered : scenario.verdict != .skipped
+      scenario.verdict != .pass || state(scenario) == .recovered
     }
     let moves = result.run.notes.filter { $0.movedScenario != nil }
     let sorted = order.flatMap { verdict in notable.filter { $0.verdict == verdict } }

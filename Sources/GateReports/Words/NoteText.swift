@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 
 extension Note {
@@ -29,6 +30,14 @@ extension Note {
     case .baselineSeldomSteady(let metric, let count, let total):
       "\(metric) is not judged: only \(count) of the baseline's \(total) repetitions became steady"
     case .otherEnvironment(let name, let differences): scenario.text(ofBaselineIn: name, differences)
+    case .newWithoutBaseline(let end):
+      "not judged: it has no baseline; --allow-missing-baseline allows that "
+        + (end.map { "until \(Self.day($0))" } ?? "for 14 days after the scenario is committed")
+    case .tooLongWithoutBaseline(let begin?):
+      "it has had no baseline since \(Self.day(begin)), and --allow-missing-baseline allows that for 14 days only; approve one"
+    case .tooLongWithoutBaseline(nil):
+      "--allow-missing-baseline does not apply: this checkout does not show since when the scenario exists; "
+        + "fetch the whole history, or approve a baseline"
     case .unusableBaseline(let defect): defect.displayText
     case .environmentChanged(let differences):
       "the environment differs from the baseline's (baseline → now): \(differences.displayText)"
@@ -68,11 +77,15 @@ extension Note {
     case .baselineSeldomSteady(_, let count, _): count == 0
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
       .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .riseOutweighed, .noRepetitions,
-      .nothingJudged, .otherEnvironment, .unusableBaseline, .tooFewValues, .creep, .notExplained,
+      .nothingJudged, .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .tooFewValues,
+      .creep, .notExplained,
       .onlyInBase, .shardMissing:
       false
     }
   }
+
+  /// As in `2026-12-10`, UTC.
+  private static func day(_ date: Date) -> String { String(date.formatted(.iso8601).prefix(10)) }
 
   private static let mostRises = 8
 

@@ -108,7 +108,10 @@ package struct Check {
     against build: ComparisonBuild?,
     _ invocation: Invocation
   ) throws -> [CheckPlan] {
-    guard let build else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer) }
+    guard let build else {
+      let term = allowsMissingBaseline ? MissingBaselineTerm(project: project, now: invocation.now()) : nil
+      return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer, term: term)
+    }
     return try CheckPlan.plans(for: scenarios, of: project, against: build, measuredBy: invocation.measurer)
   }
 }

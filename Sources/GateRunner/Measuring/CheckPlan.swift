@@ -16,16 +16,20 @@ struct CheckPlan {
 
   /// Loads all baselines before the first target starts, so that a broken file does not waste minutes.
   ///
+  /// `term` limits for how long a scenario may have none.
+  ///
   /// - Throws: the diagnostics of all baselines that cannot be read.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    measuredBy measurer: any Measurer
+    measuredBy measurer: any Measurer,
+    term: MissingBaselineTerm? = nil
   ) throws -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
     return try plans(for: scenarios) { scenario in
       let environment = project.environment.environment(of: scenario, on: measurer)
-      let reference = try store.reference(for: scenario.name, environment)
+      var reference = try store.reference(for: scenario.name, environment)
+      if let term, reference == .missing { reference = term.reference(for: scenario.name) }
       return CheckPlan(scenario: scenario, environment: environment, comparison: .approved(reference))
     }
   }

@@ -268,4 +268,26 @@ struct BaselineUseTests {
     #expect(old.contains("days ago; approve a current result (`--force`)"), "\(old)")
     #expect(!project.exists("pwned"))
   }
+
+  @Test(
+    "`--allow-missing-baseline` ends 14 days after the scenario was committed",
+    arguments: [
+      (13, ExitCode.pass, "load: not judged: it has no baseline; --allow-missing-baseline allows that until 20"),
+      (15, .noBaseline, "it has had no baseline since 20"),
+    ])
+  func term(days: Int, code: ExitCode, note: String) throws {
+    let project = try UseCaseProject(holding: 8)
+    let date = Int(Date().timeIntervalSince1970) - days * 86_400
+    try project.shell(
+      "git init -q . && git add highwater.yml && GIT_COMMITTER_DATE='@\(date) +0000' git -c user.name=A -c user.email=a@x "
+        + "commit -q -m x")
+    let files = ["r.md", "r.xml"]
+    let check = try project.check {
+      $0.allowsMissingBaseline = true
+      $0.options.reports = [ReportFile(.markdown, path: files[0]), ReportFile(.junit, path: files[1])]
+    }
+    #expect(check.code == code && check.text.contains(note), "\(check.text)")
+    for file in files { #expect(try project.read(file).contains("no baseline"), "\(file)") }
+    #expect(try project.check().code == .noBaseline)
+  }
 }
