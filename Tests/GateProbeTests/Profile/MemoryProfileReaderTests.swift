@@ -18,7 +18,9 @@ struct MemoryProfileReaderTests {
     #expect((profile.files, profile.shared) == (Bytes(70), Bytes(60)))
     #expect(profile.sum == profile.anonymous)
     let copied = try #require(profile.calls.nodes.last)
-    #expect(profile.calls.functions[copied.function] == .copyAfterFork && copied.weight == .init(live: 3500, touched: 500, sampled: 40))
+    #expect(
+      profile.calls.functions[copied.function] == .copyAfterFork
+        && copied.weight == .init(live: 3500, touched: 500, sampled: 40))
   }
 
   @Test("Lines that cannot be read are skipped", arguments: ["process\tserver\n", "node\tx\n", "\n", "end\n"])
