@@ -36,19 +36,13 @@ package struct BaselineChange: Sendable, Hashable {
   /// The change from what is expected to what was measured; nil if only a new baseline can express it.
   ///
   /// A change keeps the number and the spread of the baseline's values. So it is not for a metric of the gate that one of
-  /// both lacks, for values counted in another way, nor for values that are noisier than the gate tolerates now.
+  /// both lacks, for values counted in another way, nor for values that are far noisier than the gate tolerates.
   package init?(from expected: Baseline, to measured: Baseline, gate: Gate) {
     guard let approval = measured.approval, expected.treeMethod.isComparable(to: measured.treeMethod) else {
       return nil
     }
     for rule in gate.rules where rule.severity != .off {
-      let (before, now) = (expected.metrics[rule.metric] ?? [], measured.metrics[rule.metric] ?? [])
-      let tolerance = gate.tolerance(of: rule.metric)
-      guard before.isEmpty == now.isEmpty, expected.unit(of: rule.metric) == measured.unit(of: rule.metric),
-        Modes(of: before) == nil, Modes(of: now) == nil,
-        now.isEmpty || rule.metric.isInstances
-          || Tolerance.noise(of: now) <= tolerance.allowed(above: before, of: rule.metric)
-      else { return nil }
+      guard Self.canMove(rule.metric, from: expected, to: measured, gate: gate) else { return nil }
     }
     self.init(
       scenario: measured.scenario, environment: measured.environment, moves: [:], units: measured.units,
@@ -57,11 +51,28 @@ package struct BaselineChange: Sendable, Hashable {
       guard let from = expected.metrics[metric].flatMap({ Self.level(of: metric, $0) }),
         let to = Self.level(of: metric, values), from != to
       else { continue }
+      // It differs in each run, and is compared with nothing unless the gate names it.
+      if metric == .faultRate, !gate.rules.contains(where: { $0.metric == metric }) { continue }
       moves[metric] = Move(from: from, to: to)
     }
     units = units.filter { moves[$0.key] != nil }
     if measured.definition?.hashes != expected.definition?.hashes { definition = measured.definition }
   }
+
+  private static func canMove(
+    _ metric: MetricName, from expected: Baseline, to measured: Baseline, gate: Gate
+  ) -> Bool {
+    // Neither is judged without a written gate.
+    if gate.isStandard, expected.isSeldomSteady(in: metric), measured.isSeldomSteady(in: metric) { return true }
+    let (before, now) = (expected.metrics[metric] ?? [], measured.metrics[metric] ?? [])
+    return before.isEmpty == now.isEmpty && expected.unit(of: metric) == measured.unit(of: metric)
+      && Modes(of: before) == nil && Modes(of: now) == nil
+      && (now.isEmpty || metric.isInstances
+        || Tolerance.noise(of: now) <= mostNoise * gate.tolerance(of: metric).allowed(above: before, of: metric))
+  }
+
+  /// The noise of few values is often overestimated: that of 10 normal values by more than half in 1 of 20 cases.
+  private static let mostNoise = 1.5
 
   /// The value with which a metric is judged: whole bytes, and of other units thousandths.
   private static func level(of metric: MetricName, _ values: [Double]) -> Double? {
@@ -85,8 +96,34 @@ extension Baseline {
       expected.approval = change.approval
     }
     expected.changeCount = changes.count
+    for metric in metrics.keys { expected.uncertainties[metric] = uncertainty(of: metric, after: changes) }
     return expected
   }
+
+  /// The standard deviation that the sum of changes adds to the error of one approval; nil for one after another.
+  ///
+  /// Branches that leave one commit each add the difference to the same measured level. So the error of that level counts
+  /// once for each of them, beside their own errors: fifty branches add 49 times the error of the baseline's median.
+  private func uncertainty(of metric: MetricName, after changes: [BaselineChange]) -> Double? {
+    let moves = changes.compactMap { change in
+      change.moves[metric].map { (from: $0.from, to: $0.to, share: 1 / Double(max(1, change.repetitions))) }
+    }
+    guard moves.count > 1, let values = metrics[metric], let level = Spread.median(values) else { return nil }
+    func isSame(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= (metric.isWholeBytes ? 1 : 0.002) }
+    // A change that follows another one replaces its level, and both begin from one baseline.
+    let last = moves.filter { move in !moves.contains { isSame($0.from, move.to) } }
+    let first = moves.filter { move in !moves.contains { isSame($0.to, move.from) } }
+    let fromThis = Double(first.count { isSame($0.from, level) })
+    let fromFolded = Double(first.count) - fromThis
+    let base = 1 / Double(values.count)
+    let own = last.reduce(0) { $0 + $1.share }
+    let variance = base * ((1 - fromThis) * (1 - fromThis) + fromFolded * fromFolded) + own
+    let usual = base + own / Double(max(1, last.count))
+    return max(0, variance - usual).squareRoot() * Self.errorOfMedian * Spread.noise(values)
+  }
+
+  /// The standard error of a median of normal values, times the root of their number and by their deviation: √(π / 2).
+  private static let errorOfMedian = 1.2533
 
   /// Takes the values of the previous baseline, moved to the level that was measured, if these are fewer.
   ///

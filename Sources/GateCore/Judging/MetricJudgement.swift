@@ -38,6 +38,16 @@ extension Tolerance {
     }
   }
 
+  /// What is allowed besides for an uncertain level: 1 of 100 is farther off.
+  ///
+  /// As with noise, a rise of memory by more than a tenth must not pass.
+  /// The quantile is that of Student's distribution with 4 degrees of freedom: the deviation is known by the quartiles of 10
+  /// values, which are as good as the squares of 5 (the median absolute deviation has an efficiency of 37 %).
+  static func allowed(forUncertainty deviation: Double, at level: Double, of metric: MetricName) -> Double {
+    let allowed = 3.747 * deviation
+    return metric.isRate ? allowed : min(allowed, mostForNoise * abs(level))
+  }
+
   /// What the noise of values calls for: 2.5 standard deviations, within a level if the values jump between two.
   static func noise(of values: [Double]) -> Double {
     2.5 * Spread.noise(Modes(of: values)?.distances(of: values) ?? values)
@@ -52,6 +62,8 @@ struct MetricJudgement {
   let current: [Double]
   /// nil if there is no baseline to compare with.
   let baseline: [Double]?
+  /// The standard deviation of the baseline's level, beyond that of measured values (``Baseline/uncertainties``).
+  var uncertainty = 0.0
   let missingBaseline: Verdict
   let plan: RepetitionPlan
   /// The number of repetitions, including those without the metric.
@@ -78,7 +90,9 @@ struct MetricJudgement {
       result.reason = .notInBaseline
       return
     }
-    let allowed = max(tolerance.allowed(above: baseline, of: metric), tolerance == .automatic ? hiddenGrowth : 0)
+    let allowed =
+      max(tolerance.allowed(above: baseline, of: metric), tolerance == .automatic ? hiddenGrowth : 0)
+      + Tolerance.allowed(forUncertainty: uncertainty, at: base, of: metric)
     let comparison = Comparison(
       from: baseline, to: current, allowed: allowed,
       alpha: plan.alpha(at: repetitions, against: baseline.count), isLast: plan.isLast(repetitions)

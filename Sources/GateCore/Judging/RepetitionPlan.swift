@@ -67,14 +67,17 @@ extension RepetitionPlan {
   ///
   /// An approval moves the baseline by the difference of the medians. Of 5 values of a quiet program that is exact enough.
   /// Of one whose noise is above the least tolerance it is not: where two branches had approved such a program, 1 to 5 % of
-  /// the later checks were false alarms in simulations. So the result gets as many values as the baseline has.
+  /// the later checks were false alarms in simulations. So the result gets as many values as the baseline has, also if only
+  /// its own few values look so noisy.
   package func countForApproval(after result: ScenarioResult, of baseline: Baseline) -> Int? {
     guard [.regression, .improved].contains(result.verdict), result.failure == nil else { return nil }
     let isNoisy = result.gate.rules.contains { rule in
       guard rule.severity == .fail, !rule.metric.isRate, !rule.metric.isValue,
         let values = baseline.metrics[rule.metric]
       else { return false }
-      return Tolerance.noise(of: values) > Tolerance.automatic.allowed(above: [Spread.median(values) ?? 0])
+      let noise = Swift.max(
+        Tolerance.noise(of: values), Tolerance.noise(of: result.repetitions.compactMap { $0.value(of: rule.metric) }))
+      return noise > Tolerance.automatic.allowed(above: [Spread.median(values) ?? 0])
     }
     let count = Swift.min(baseline.repetitionCount, max)
     return isNoisy && result.repetitions.count < count ? count : nil

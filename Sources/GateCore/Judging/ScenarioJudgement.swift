@@ -73,6 +73,7 @@ extension ScenarioResult {
     if summary.metrics.isEmpty { notes.append(.nothingJudged) }
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
+    if let note = baseline.flatMap(noteOnSummedChanges) { notes.append(note) }
   }
 
   /// Notes what differs from the baseline besides the values.
@@ -102,6 +103,17 @@ extension ScenarioResult {
     var result = self
     result.summary.verdict = worst
     return result
+  }
+
+  /// A note if the sum of approved changes allows a rise that is a quarter larger than that of the tolerance, or more.
+  private func noteOnSummedChanges(of baseline: Baseline) -> Note? {
+    let isLarge = summary.metrics.contains { metric in
+      guard let deviation = baseline.uncertainties[metric.metric], let level = metric.baseline?.median,
+        let allowed = metric.allowed
+      else { return false }
+      return Tolerance.allowed(forUncertainty: deviation, at: level, of: metric.metric) > allowed / 5
+    }
+    return isLarge ? .summedChanges(count: baseline.changeCount) : nil
   }
 
   /// A note if a metric that can fail the scenario was compared by size alone.
@@ -181,6 +193,7 @@ private struct MetricInScenario {
       unit: unit,
       current: values,
       baseline: baseline?.metrics[metric].flatMap { $0.isEmpty ? nil : $0 },
+      uncertainty: baseline?.uncertainties[metric] ?? 0,
       missingBaseline: missing,
       plan: scenario.plan ?? RepetitionPlan(min: repetitions.count, max: repetitions.count),
       repetitions: repetitions.count,
@@ -268,10 +281,8 @@ private struct MetricInScenario {
   /// At least nine tenths of the baseline's repetitions must have it: a steady state that only some repetitions reach
   /// would be missing at random in later checks of the same program.
   private func noteOnUnsteady(_ baseline: Baseline) -> Note? {
-    guard metric == .steadyRSS || metric == .treeSteady else { return nil }
-    let steady = baseline.metrics[metric]?.count ?? 0
-    let all = baseline.repetitionCount
-    guard steady == 0 || (all - steady) * 10 > all else { return nil }
+    guard baseline.isSeldomSteady(in: metric) else { return nil }
+    let (steady, all) = (baseline.metrics[metric]?.count ?? 0, baseline.repetitionCount)
     let (now, total) = (values.count, repetitions.count)
     guard FisherTest.pValue(ofRiseFrom: now, of: total, to: steady, of: all) > RepetitionPlan.falseAlarms else {
       return .metricLost(metric: metric, before: steady, ofBefore: all, now: now, ofNow: total)

@@ -60,6 +60,8 @@ package struct Baseline: Sendable, Equatable, Codable {
   package var approval: Approval?
   /// How many approved changes the values include that are in files of their own (``BaselineChange``).
   package var changeCount = 0
+  /// How far the sum of several such changes may be from the true level, as a standard deviation of each metric.
+  package var uncertainties: [MetricName: Double] = [:]
 
   package init(
     scenario: ScenarioName,
@@ -148,6 +150,13 @@ extension Baseline {
 
   /// The number of measured repetitions; a metric may be missing in some.
   package var repetitionCount: Int { metrics.lazy.filter { !$0.key.isInstances }.map(\.value.count).max() ?? 0 }
+
+  /// Whether it has a steady level in so few repetitions that the default gate does not judge it.
+  func isSeldomSteady(in metric: MetricName) -> Bool {
+    guard metric == .steadyRSS || metric == .treeSteady else { return false }
+    let (steady, all) = (metrics[metric]?.count ?? 0, repetitionCount)
+    return steady == 0 || (all - steady) * 10 > all
+  }
 
   /// Whether values from this environment can be compared with the baseline's.
   package func isComparable(to environment: EnvironmentInfo) -> Bool {

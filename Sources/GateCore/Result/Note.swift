@@ -37,6 +37,8 @@ package enum Note: Sendable, Hashable, Codable {
   /// There are too few values for a statistical test.
   case tooFewValues(current: Int, baseline: Int)
   case creep(creep: Creep)
+  /// Expected is the sum of so many approved changes that their errors allow larger rises.
+  case summedChanges(count: Int)
   /// The scenario has changed since the baseline was measured, in these keys of the project file: the commands of both.
   case otherScenario(keys: [String], baseline: String, current: String)
   /// Another program is the main process than in the baseline.
@@ -69,8 +71,8 @@ package enum Note: Sendable, Hashable, Codable {
     switch self {
     case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
-      .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline,
-      .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
+      .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .environmentChanged,
+      .tooFewValues, .creep, .summedChanges, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels,
       .riseOutweighed, .notExplained, .onlyInBase:
       true

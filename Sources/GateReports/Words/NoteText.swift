@@ -45,6 +45,9 @@ extension Note {
       "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so only the size of "
         + "the change decides; 5 of each are enough"
     case .creep(let creep): creep.displayText
+    case .summedChanges(let count):
+      "the errors of \(count) approved changes add up, so larger rises pass; run `highwater approve --fold` on the main "
+        + "branch"
     case .otherScenario(let keys, let before, let now):
       "the scenario has changed since the baseline was measured: "
         + ScenarioText.changes(in: keys, commands: (before, now), labels: ("baseline", "now"))
@@ -78,7 +81,7 @@ extension Note {
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
       .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .riseOutweighed, .noRepetitions,
       .nothingJudged, .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .tooFewValues,
-      .creep, .notExplained,
+      .creep, .summedChanges, .notExplained,
       .onlyInBase, .shardMissing:
       false
     }
