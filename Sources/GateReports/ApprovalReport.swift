@@ -54,10 +54,13 @@ package enum ApprovalReport {
         + style.painted(TerminalText.cut(name, to: room, at: .middle, mark: style.ellipsis), .strong)
     )
     switch change.outcome {
-    case .created, .replaced, .changed, .folded:
+    case .created, .replaced, .changed, .folded, .moved:
       medians(change, style).write(to: &page, indent: 11)
       if let count = count(change) { page.paragraph(count, indent: 11) }
       if let growth = change.hiddenGrowth { page.paragraph(growth.displayText, indent: 11, label: "note: ") }
+      if case .moved(let environment, let commit, let differences) = change.outcome {
+        page.paragraph(origin(environment, commit, differences), indent: 11)
+      }
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged(let reason): page.paragraph(reason.displayText, indent: 11)
     case .skipped(let reasons): write(reasons, to: &page)
@@ -86,9 +89,17 @@ package enum ApprovalReport {
     case .replaced: ("replaced", .good)
     case .changed: ("changed", .good)
     case .folded: ("folded", .good)
+    case .moved: ("moved", .good)
     case .unchanged: ("unchanged", .faint)
     case .skipped: ("skipped", .unsure)
     }
+  }
+
+  /// As in `commit 4f2c9e1, which has what was approved for linux-x86_64-2cpu (there → here): cpus 2 → 1`.
+  private static func origin(_ environment: String, _ commit: String, _ differences: [Fingerprint.Difference]) -> String
+  {
+    let text = "commit \(CommitText.short(commit)), which has what was approved for \(TerminalText.safe(environment))"
+    return text + (differences.isEmpty ? "" : " (there → here): " + TerminalText.safe(differences.displayText))
   }
 
   /// As in `medians of 10 repetitions (before: 5)`; nil if the number is unknown.
@@ -137,7 +148,8 @@ package enum ApprovalReport {
 
   private static func counts(_ changes: [ApprovalChange]) -> String {
     let words = changes.map { heading($0.outcome).0 }
-    let parts = ["created", "changed", "folded", "replaced", "unchanged", "skipped"].compactMap { word -> String? in
+    let parts = ["created", "changed", "folded", "moved", "replaced", "unchanged", "skipped"].compactMap {
+      word -> String? in
       let count = words.count { $0 == word }
       return count == 0 ? nil : "\(count)\(Format.space)\(word)"
     }

@@ -5,7 +5,7 @@ import GateRunner
 struct ApproveCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Makes the last result the baseline; measures nothing.",
+    abstract: "Makes the last result the baseline; measures nothing without --measure.",
     discussion: """
       Takes the last check on this machine, or the result of another one (a CI artifact: the folder, or its result file). \
       A scenario without a baseline gets one; for another one the change is written to a file of its own beside it, so \
@@ -17,10 +17,14 @@ struct ApproveCommand: UseCaseCommand {
       of machine than its baseline, if it was compared with another build, or if the scenario has changed in the project \
       file since. --force also writes a new baseline instead of a change.
 
+      On a new kind of machine, --measure brings what was approved on others: it builds and measures the commit that has \
+      it, for all scenarios without a baseline here. So the next check judges what has changed since.
+
         highwater approve redis-load --reason "larger cache, agreed in #123"
         highwater approve --from artifact/.highwater
         highwater approve --fold --reason "weekly"
         highwater approve --ratchet --reason "keep the lower level"
+        highwater approve --measure --build make
       """
   )
 
@@ -41,6 +45,12 @@ struct ApproveCommand: UseCaseCommand {
   @Flag(help: "Make the approved changes since a baseline a part of it, where the result confirms them.")
   var fold = false
 
+  @Flag(help: "Measure the approved commit, for scenarios that have no baseline for this kind of machine.")
+  var measure = false
+
+  @Option(help: ArgumentHelp("The shell command that builds the commit of --measure.", valueName: "command"))
+  var build: String?
+
   @Flag(help: "Approve results that would be refused, and results that pass.")
   var force = false
 
@@ -50,9 +60,16 @@ struct ApproveCommand: UseCaseCommand {
 
   func validate() throws {
     if let reason, reason.utf8.count > 4096 { throw ValidationError("--reason takes at most 4096 bytes") }
+    guard !measure || from == nil && !ratchet && !fold else {
+      throw ValidationError("--measure makes results of its own: it excludes --from, --ratchet and --fold")
+    }
+    guard build == nil || measure else {
+      throw ValidationError("--build needs --measure: without it, nothing is measured")
+    }
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    if measure { return try move(in: invocation) }
     var approve = Approve()
     approve.options = project.shared
     approve.options.environment = environment.name
@@ -63,5 +80,15 @@ struct ApproveCommand: UseCaseCommand {
     approve.folds = fold
     approve.forces = force
     return try approve.run(in: invocation)
+  }
+  private func move(in invocation: Invocation) throws -> GateCore.ExitCode {
+    var move = MoveBaselines()
+    move.options = project.shared
+    move.options.environment = environment.name
+    move.selection = names
+    move.reason = reason
+    move.build = build
+    move.forces = force
+    return try move.run(in: invocation)
   }
 }

@@ -81,6 +81,12 @@ struct ApprovalReportTests {
     ApprovalChange(
       scenario: ScenarioName("folded"), environment: "linux", path: "baselines/folded/linux.json",
       outcome: .folded(changes: 2), before: [.peakRSS: 4_194_304], after: [.peakRSS: 4_198_400]),
+    ApprovalChange(
+      scenario: ScenarioName("measured"), environment: "linux-1cpu", path: "baselines/measured/linux-1cpu.json",
+      outcome: .moved(
+        from: "linux", commit: "9437a5f0c0ffee", differences: [.init(field: .cpus, baseline: "2", current: "1")]),
+      before: [.peakRSS: 4_194_304], after: [.peakRSS: 3_932_160]),
+    unchanged("here", .hasBaseline), unchanged("unknown", .nothingApproved),
     unchanged("same", .equalValues), unchanged("new", .nothingToFold), unchanged("risen", .differsFromChanges),
     unchanged("passing", .passes),
     unchanged("higher", .notImproved),
@@ -91,6 +97,7 @@ struct ApprovalReportTests {
         .unavailable(metric: .steadyRSS, cause: .neverSteady(steadiness: .unsteady)),
         .unavailable(metric: .value("hits"), cause: .notReported(in: 0, of: 5)),
       ]),
+    skipped("shallow", [.unknownApprovedCommit(environment: "linux")]),
     skipped(
       "old one",
       [

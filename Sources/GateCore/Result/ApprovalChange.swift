@@ -6,6 +6,8 @@ package struct ApprovalChange: Sendable, Equatable {
     case changed
     /// The changes since the baseline became a part of it.
     case folded(changes: Int)
+    /// Measured here at the commit that has what was approved in another environment, which differs in these fields.
+    case moved(from: String, commit: String, differences: [Fingerprint.Difference])
     /// There was nothing to change.
     case unchanged(KeepReason)
     /// The result was refused; never empty.
@@ -23,6 +25,10 @@ package struct ApprovalChange: Sendable, Equatable {
     case nothingToFold
     /// Only changes were to be folded, and the result is not what they say.
     case differsFromChanges
+    /// Only what lacks a baseline here was to be measured, and it has one.
+    case hasBaseline
+    /// Only what was approved elsewhere was to be measured, and nothing was.
+    case nothingApproved
   }
 
   /// Why a result does not become a baseline.
@@ -33,6 +39,8 @@ package struct ApprovalChange: Sendable, Equatable {
     case noPeak
     /// At least half of the repetitions lack a metric that the gate names.
     case unavailable(metric: MetricName, cause: Unavailability)
+    /// git does not know the commit that has what was approved in another environment.
+    case unknownApprovedCommit(environment: String)
 
     // The others can be overridden.
     /// The baseline became unusable, as by a merge, after the measurement.
@@ -53,7 +61,7 @@ package struct ApprovalChange: Sendable, Equatable {
     /// Whether the user may approve the result all the same.
     package var canBeOverridden: Bool {
       switch self {
-      case .failed, .noRepetitions, .noPeak, .unavailable: false
+      case .failed, .noRepetitions, .noPeak, .unavailable, .unknownApprovedCommit: false
       case .measuredBeforeDefect, .otherCommit, .unknownCommit, .otherDefinition, .fewerThanPlanned,
         .comparedWithBuild, .otherEnvironment, .otherMachine:
         true

@@ -54,6 +54,15 @@ package enum GitQuery {
     return line(of: ["--literal-pathspecs", "log", "-1", "--format=%H", "--no-show-signature", "--", path], in: root)
   }
 
+  /// The last commit of `HEAD` in which files differ from the commit before; of a merge, from its first parent.
+  ///
+  /// A merge thus counts where it brings the files, and not the commits of the merged branch, whose other files are not
+  /// those of the merged program.
+  package static func mainCommit(changing patterns: [String], in root: String) -> String? {
+    guard line(of: ["rev-parse", "--is-shallow-repository"], in: root) == "false" else { return nil }
+    return line(of: ["rev-list", "-1", "--first-parent", "HEAD", "--"] + patterns, in: root)
+  }
+
   /// The best common ancestor of two commits.
   package static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
     guard isCommit(one), isCommit(other) else { return nil }

@@ -70,6 +70,14 @@ package struct BaselineStore: Sendable, Equatable {
     return "\(folder)/\(change.scenario.pathComponent)/\(Self.changesFolder)/\(name).json"
   }
 
+  /// Patterns of git for the files that decide what is expected, including removed ones.
+  package func patterns(of scenario: ScenarioName, environment: String) -> [String] {
+    func literal(_ text: String) -> String { text.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() }
+    let folder = literal("\(folder)/\(scenario.pathComponent)")
+    let name = literal(FileName.component(for: environment))
+    return [":(glob)\(folder)/\(name).json", ":(glob)\(folder)/\(Self.changesFolder)/\(name).*.json"]
+  }
+
   /// Writes a change beside the baseline.
   package func save(_ change: BaselineChange) throws(FileError) {
     let path = path(change)

@@ -8,6 +8,8 @@ extension ApprovalChange.SkipReason {
     case .noRepetitions: "it has no repetitions"
     case .noPeak: "it has no peak_rss"
     case .unavailable(let metric, let cause): "\(metric) is unavailable: \(cause.text(for: metric))"
+    case .unknownApprovedCommit(let environment):
+      "git does not know the commit with what was approved for \(environment)"
     case .measuredBeforeDefect: "it was measured before a merge or an edit made its baseline unusable"
     case .otherCommit(let measured, let isDirty, let head):
       "it was measured at commit \(CommitText.short(measured, isDirty: isDirty)), but the checkout is at "
@@ -33,6 +35,7 @@ extension ApprovalChange.SkipReason {
   var hintText: String? {
     switch self {
     case .failed, .noRepetitions, .noPeak: nil
+    case .unknownApprovedCommit: "fetch the whole history of the repository, and commit the baselines"
     case .unavailable(let metric, _):
       "remove `\(metric)` from the `gate`, or change the scenario so that it has a value"
     case .otherCommit(let measured, _, _):
@@ -56,6 +59,8 @@ extension ApprovalChange.KeepReason {
     case .notImproved: "it did not improve (`--ratchet`)"
     case .nothingToFold: "no change was approved since its baseline (`--fold`)"
     case .differsFromChanges: "it rose above its baseline and the approved changes, so they cannot be folded"
+    case .hasBaseline: "it has a baseline for this machine (`--measure`)"
+    case .nothingApproved: "no environment has a baseline of it; approve a first one without `--measure`"
     }
   }
 }

@@ -239,6 +239,7 @@ private struct Approver {
     )
     change.countBefore = previous?.repetitionCount ?? 0
     change.countAfter = baseline.repetitionCount
+    change.omitUnjudgedFigures(of: scenario.gate)
     change.fewerValues = baseline.metrics.filter { !$0.key.isInstances && $0.value.count < baseline.repetitionCount }
       .mapValues(\.count)
     change.growthIsPerIteration = scenario.growthIsPerIteration
@@ -250,5 +251,14 @@ private struct Approver {
       change.units[metric] = change.units[metric] ?? unit
     }
     return change
+  }
+}
+
+extension ApprovalChange {
+  /// Leaves out figures that differ from run to run, unless the gate judges them.
+  mutating func omitUnjudgedFigures(of gate: Gate) {
+    for metric in [.faultRate, .spike] as [MetricName] where !gate.rules.contains(where: { $0.metric == metric }) {
+      (before[metric], after[metric]) = (nil, nil)
+    }
   }
 }

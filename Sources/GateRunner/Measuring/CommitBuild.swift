@@ -32,8 +32,8 @@ struct CommitBuild {
   init(_ revision: String, in root: String) throws {
     guard let gitFolder = GitQuery.folder(of: root) else {
       throw RunnerError(
-        problem: "--against-ref needs a git checkout, and git does not know one in `\(root)`",
-        hint: "compare with a program instead: `--against PROGRAM`")
+        problem: "cannot build \(TerminalText.safe(revision)): `\(root)` is not in a git checkout",
+        hint: "to compare with a program instead, use `--against PROGRAM`")
     }
     let commit = try Self.commit(named: revision, in: root)
     let parent = Self.parent(in: gitFolder)
@@ -68,7 +68,7 @@ struct CommitBuild {
   var folder: String { "\(parent)/\(worktree)" }
 
   /// The revision and its commit, for messages.
-  private var name: String { "\(revision) (\(commit.prefix(9)))" }
+  private var name: String { revision == commit ? "\(commit.prefix(9))" : "\(revision) (\(commit.prefix(9)))" }
 
   /// Checks the commit out and builds it, unless the last build was the same.
   ///
