@@ -28,6 +28,14 @@ package enum ListingReport {
     return "baselines of no scenario in this project: \(list); remove what is no longer needed with `git rm -r`"
   }
 
+  /// A note on an environment whose baselines no check has used for long, with the command that removes them.
+  package static func text(on unused: EnvironmentUses.Unused, in folder: String) -> String {
+    // An asterisk of git also matches slashes, so that this includes changes and profiles.
+    let pattern = "\(folder)/*/\(FileName.component(for: unused.name)).*"
+    return "no check has used the baselines for \(unused.name) (\(Format.count(unused.scenarios, "scenario"))) since "
+      + "\(unused.lastUse.day); if no such machine is left, remove them with `git rm -q \(ShellWords.quoted(pattern))`"
+  }
+
   private static func write(_ scenario: Scenario, to page: inout TerminalPage) {
     let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
     page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)

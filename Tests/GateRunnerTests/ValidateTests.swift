@@ -257,4 +257,23 @@ struct ContractExampleTests {
     }
     #expect(keys >= 60, "only \(keys) keys were found")
   }
+
+  @Test("An environment that no check has used for 90 days is listed with the command that removes its baselines")
+  func unusedEnvironment() throws {
+    let project = try UseCaseProject(holding: 8, keys: "")
+    func validate() throws -> String { try project.run { try Validate().run(in: $0) }.text }
+    let start = Date(timeIntervalSince1970: 1_800_000_000)
+    project.now = start
+    try project.checkAndApprove()
+    project.now = start.addingTimeInterval(100 * 86400)
+    project.measurer.fingerprint.cpus = 1
+    try project.checkAndApprove()
+    let text = try validate()
+    #expect(
+      text.contains("no check has used the baselines for linux-x86_64-2cpu (1 scenario) since 2027-01-15"), "\(text)")
+    #expect(text.contains("git rm -q 'baselines/*/linux-x86_64-2cpu.*'") && !text.contains("1cpu"), "\(text)")
+    project.measurer.fingerprint.cpus = 2
+    _ = try project.check()
+    #expect(try !validate().contains("no check has used"))
+  }
 }

@@ -1,5 +1,6 @@
 package import GateCore
 import GateFiles
+import GateHistory
 import GateReports
 
 /// Validates the project file and the approved baselines, and lists its content; runs nothing.
@@ -17,10 +18,28 @@ package struct Validate {
     guard errors.isEmpty else { throw RunnerError(errors.flatMap { diagnostics($0, invocation) }) }
     let stale = store.folders(except: names).map(invocation.shown)
     if !stale.isEmpty { invocation.console.note(ListingReport.text(onStaleBaselines: stale)) }
+    for unused in unusedEnvironments(of: project, store, invocation) {
+      invocation.console.note(ListingReport.text(on: unused, in: invocation.shown(project.baselines)))
+    }
     if invocation.console.volume != .quiet {
       invocation.console.print(ListingReport.text(project, style: invocation.console.style()))
     }
     return .pass
+  }
+
+  /// Environments that no check has used for long, if there is a history file that says so.
+  ///
+  /// A database is not asked: nothing here depends on a server.
+  private func unusedEnvironments(
+    of project: Project, _ store: BaselineStore, _ invocation: Invocation
+  ) -> [EnvironmentUses.Unused] {
+    guard case .file(let path)? = project.history, let history = try? History.openToRead(path) else { return [] }
+    var uses = EnvironmentUses()
+    guard (try? history.forEachRun({ uses.add($0) })) != nil else { return [] }
+    let baselines = project.scenarios.flatMap { scenario in
+      store.environments(of: scenario.name).compactMap { (try? store.load(scenario.name, environment: $0)) ?? nil }
+    }
+    return uses.unused(of: baselines, at: invocation.now())
   }
 
   private func diagnostics(_ error: FileError, _ invocation: Invocation) -> [Diagnostic] {

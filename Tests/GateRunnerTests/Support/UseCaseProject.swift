@@ -25,6 +25,8 @@ final class UseCaseProject {
   private let folder: URL
   let path: String
   let measurer: ScriptedMeasurer
+  /// The time of the next use cases; nil for that of the machine.
+  var now: Date?
 
   /// Writes the project file; the targets hold these sizes in MiB in turn.
   init(_ yaml: String, holding mebibytes: Double...) throws {
@@ -77,7 +79,8 @@ final class UseCaseProject {
     let errors = try FileHandle(forWritingTo: streams.errors)
     let console = Console(
       volume: volume, variables: variables, output: output.fileDescriptor, errors: errors.fileDescriptor)
-    let invocation = Invocation(workingDirectory: path, variables: variables, console: console, measurer: measurer)
+    var invocation = Invocation(workingDirectory: path, variables: variables, console: console, measurer: measurer)
+    if let now { invocation.now = { now } }
     var code = ExitCode.usage
     do {
       code = try useCase(invocation)
