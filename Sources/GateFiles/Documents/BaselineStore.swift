@@ -86,16 +86,22 @@ package struct BaselineStore: Sendable, Equatable {
     try SafeFile.write(BaselineChangeFile.encode(change), to: path)
   }
 
-  /// Removes the changes that a new baseline includes, and their profiles.
-  private func removeChanges(of scenario: ScenarioName, environment: String) {
+  /// Removes the changes that a new baseline includes, and their profiles but one.
+  private func removeChanges(
+    of scenario: ScenarioName, environment: String, keepingProfileOf kept: BaselineChange? = nil
+  ) {
+    let kept = kept.map { "\(path($0).split(separator: "/").last ?? "")" }
     for (name, path) in files(of: scenario, in: Self.changesFolder)
     where name.hasPrefix("\(FileName.component(for: environment)).") {
       let bytes = try? SafeFile.read(path, atMost: BaselineFile.largest)
       let change = bytes.flatMap { try? BaselineChangeFile.decode($0, path: path) }
       guard change?.environment ?? environment == environment else { continue }
       unlink(path.systemText)
-      unlink("\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name)".systemText)
+      if name != kept { unlink("\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name)".systemText) }
     }
+    guard let kept else { return }
+    let others = foldedProfiles(of: scenario, environment: environment) + [profilePath(scenario, environment)]
+    for path in others where !path.hasSuffix("/\(kept)") { unlink(path.systemText) }
   }
 
   /// The environments for which the scenario has a baseline, sorted; an unreadable file is listed by its name.
@@ -159,10 +165,12 @@ package struct BaselineStore: Sendable, Equatable {
   /// Writes a baseline in place of the last one and the changes since, unless that has the same values: then the older
   /// approval stays.
   ///
-  /// A malformed file is replaced: approving again repairs it.
+  /// A malformed file is replaced: approving again repairs it. The profile of a change may be that of the new baseline; it
+  /// stays where it is, since git could not revert the commit that added it if it were renamed.
   ///
   /// - Throws: also if the baseline could not be read back, such as one without values.
-  package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
+  package func save(_ baseline: Baseline, keepingProfileOf kept: BaselineChange? = nil) throws(FileError) -> SaveOutcome
+  {
     let path = path(baseline.scenario, baseline.environment)
     try checkIsNoLink(SafeFile.folder(of: path))
     let bytes = BaselineFile.encode(baseline)
@@ -177,7 +185,7 @@ package struct BaselineStore: Sendable, Equatable {
       return .replaced
     }
     try SafeFile.write(bytes, to: path)
-    removeChanges(of: baseline.scenario, environment: baseline.environment)
+    removeChanges(of: baseline.scenario, environment: baseline.environment, keepingProfileOf: kept)
     return existing == nil ? .created : .replaced
   }
 
@@ -197,9 +205,26 @@ package struct BaselineStore: Sendable, Equatable {
   ///
   /// An earlier one would explain a rise by what was approved since.
   package func profile(of scenario: ScenarioName, environment: String) -> ProfiledBuild? {
+    let last = lastChange(of: scenario, environment: environment)
+    if let own = try? ProfileFile.read(profilePath(scenario, environment, last)) { return own }
+    guard last == nil, let path = foldedProfiles(of: scenario, environment: environment).last else { return nil }
+    return try? ProfileFile.read(path)
+  }
+
+  /// The change that was approved last; nil if there is none that can be read.
+  package func lastChange(of scenario: ScenarioName, environment: String) -> BaselineChange? {
     let changes = (try? changes(of: scenario, environment: environment)) ?? []
-    let last = changes.max { $0.approval.at < $1.approval.at }
-    return try? ProfileFile.read(profilePath(scenario, environment, last))
+    return changes.max { $0.approval.at < $1.approval.at }
+  }
+
+  /// The profiles, in order of their runs, that stayed in their places when their changes became a part of the baseline.
+  private func foldedProfiles(of scenario: ScenarioName, environment: String) -> [String] {
+    let prefix = "\(FileName.component(for: environment))."
+    return files(of: scenario, in: Self.profilesFolder).filter { name, path in
+      // The name of an environment may begin with that of another.
+      guard name.hasPrefix(prefix), let run = (try? ProfileFile.read(path))?.run else { return false }
+      return name == "\(prefix)\(FileName.component(for: run)).json"
+    }.map(\.path)
   }
 
   /// Writes the profile of an approved build, or of an approved change; without one, removes that of an earlier approval.
@@ -208,6 +233,7 @@ package struct BaselineStore: Sendable, Equatable {
   ) throws(FileError) {
     let path = profilePath(scenario, environment, change)
     try checkIsNoLink(SafeFile.folder(of: path))
+    if change == nil { for path in foldedProfiles(of: scenario, environment: environment) { unlink(path.systemText) } }
     if let profile { return try SafeFile.write(ProfileFile.encode(profile), to: path) }
     unlink(path.systemText)
   }

@@ -157,10 +157,7 @@ private struct Approver {
       if let previous, options.folds { baseline.keepSpread(of: previous, with: change) }
       if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
       effect.creeps = baseline.creep(under: scenario.gate)
-      // The last profile still fits a result that passes.
-      let fits = options.folds || review.passesAgainstPrevious
-      let last = fits ? store.profile(of: scenario.name, environment: baseline.environment) : nil
-      guard try write(baseline, profile ?? last, in: previous, into: &effect) else { return effect }
+      guard try write(baseline, profile, replacing: previous, review, into: &effect) else { return effect }
     }
     effect.lacksProfile = profile == nil && options.from != nil && !options.folds
     effect.approval = approval
@@ -180,14 +177,19 @@ private struct Approver {
 
   /// Writes a baseline in place of the previous one and the changes since; false if nothing changed.
   private func write(
-    _ baseline: Baseline, _ profile: ProfiledBuild?, in previous: Baseline?, into effect: inout ApprovalChange
+    _ baseline: Baseline, _ profile: ProfiledBuild?, replacing previous: Baseline?, _ review: ApprovalReview,
+    into effect: inout ApprovalChange
   ) throws -> Bool {
-    switch try store.save(baseline) {
+    let (name, environment) = (baseline.scenario, baseline.environment)
+    // The last profile still fits a result that passes; that of a folded change stays in its place.
+    let last = profile == nil && options.folds ? store.lastChange(of: name, environment: environment) : nil
+    let fitting = review.passesAgainstPrevious ? store.profile(of: name, environment: environment) : nil
+    switch try store.save(baseline, keepingProfileOf: last) {
     case .created: effect.outcome = .created
     case .replaced: effect.outcome = options.folds ? .folded(changes: previous?.changeCount ?? 0) : .replaced
     case .unchanged: return false
     }
-    try store.save(profile, of: baseline.scenario, environment: baseline.environment)
+    if last == nil { try store.save(profile ?? fitting, of: name, environment: environment) }
     return true
   }
 
@@ -237,9 +239,9 @@ private struct Approver {
       path: invocation.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged(.equalValues),
       before: previous?.medians ?? [:], after: baseline.medians
     )
+    change.omitUnjudgedFigures(of: scenario.gate)
     change.countBefore = previous?.repetitionCount ?? 0
     change.countAfter = baseline.repetitionCount
-    change.omitUnjudgedFigures(of: scenario.gate)
     change.fewerValues = baseline.metrics.filter { !$0.key.isInstances && $0.value.count < baseline.repetitionCount }
       .mapValues(\.count)
     change.growthIsPerIteration = scenario.growthIsPerIteration
