@@ -211,7 +211,7 @@ struct SummaryReportTests {
     return SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
   }
 
-  @Test("Commands for many regressions are whole: without names for all, by a tag, by a matrix, or by every name")
+  @Test("Commands for many regressions are whole: without names for all, by a tag, by a matrix, by a pattern, or by every name")
   func wholeCommands() {
     let all = many(12, { "s\($0)" }, passing: 3)
     #expect(all.contains("    highwater approve\n") && all.contains("check --verbose s1 s2"), "\(all)")
@@ -219,6 +219,8 @@ struct SummaryReportTests {
     #expect(tagged.contains("    highwater check --verbose tag:http\n"), "\(tagged)")
     let matrix = many(12, { "load[n=\($0)]" }, passing: 3)
     #expect(matrix.contains("    highwater check --verbose load\n"), "\(matrix)")
+    let named = many(12, { "import-\($0 % 2 == 0 ? "users" : "items")-\($0)" }, passing: 3)
+    #expect(named.contains("    highwater check --verbose 'import-*'\n"), "\(named)")
     #expect(many(12, { "s\($0)" }, passing: 3).contains("s12"))
   }
 

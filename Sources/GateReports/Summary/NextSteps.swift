@@ -37,7 +37,7 @@ struct NextSteps {
 
   /// Advice without a command.
   var advice: [String] {
-    [limitAdvice, ptraceAdvice, repetitionAdvice, unavailableAdvice].compactMap(\.self)
+    [limitAdvice, looseLimitAdvice, ptraceAdvice, repetitionAdvice, unavailableAdvice].compactMap(\.self)
   }
 
   private func names(_ verdict: Verdict, except others: [String] = []) -> [String] {
@@ -60,12 +60,24 @@ struct NextSteps {
         "if these values are right, approve them as the first baseline:"
       ),
       (unusable, "if these values are right, approve them in place of the unusable baseline:"),
-      (names(.improved), "to keep the improvement, approve it as the new baseline:"),
+      (names(.improved), "\(looseGate)to keep the improvement, approve it as the new baseline:"),
     ]
     let machine = "if this kind of machine replaces that of the baseline, approve it with `--force`:"
     return purposes.flatMap { names, purpose in steps(purpose, ["approve"] + source, for: names) }
       + steps(machine, ["approve", "--force"] + source, for: ofOtherMachine)
   }
+
+  /// As in `the gate allows 3.0 × what load needs; `; empty if it allows little more than before the improvement.
+  private var looseGate: String {
+    let factors = result.scenarios.filter { $0.verdict == .improved }.compactMap { scenario in
+      scenario.metrics.compactMap(\.looseness).max().map { (scenario.name.text, $0) }
+    }
+    guard let (name, factor) = factors.max(by: { $0.1 < $1.1 }), factor > Self.usualLooseness else { return "" }
+    return "the gate allows \(Format.factor(factor)) what \(TerminalText.safe(name)) needs; "
+  }
+
+  /// A gate that allows so much more than is needed lets a leak return unseen.
+  private static let usualLooseness = 1.5
 
   /// The scenarios of which the environment of this name has a baseline of another kind of machine.
   private var ofOtherMachine: [String] {
@@ -110,7 +122,8 @@ struct NextSteps {
     return [Suggestion(purpose: purpose, words: [Tool.name] + words + options + separator + shown)]
   }
 
-  /// The fewest words that select these scenarios and no others: none for all, then tags and matrices, then names.
+  /// The fewest words that select these scenarios and no others: none for all, then tags, matrices and patterns such as
+  /// `import-*`, then names.
   private func shortest(for names: [String], of scenarios: [ScenarioResult]) -> [String] {
     var left = Set(names)
     guard left.count < scenarios.count else { return [] }
@@ -118,7 +131,10 @@ struct NextSteps {
     for scenario in result.scenarios {
       let name = scenario.name.text
       for tag in scenario.tags { groups["tag:\(tag)", default: []].append(name) }
-      if let bracket = name.firstIndex(of: "[") { groups[String(name[..<bracket]), default: []].append(name) }
+      let bracket = name.firstIndex(of: "[")
+      if let bracket { groups[String(name[..<bracket]), default: []].append(name) }
+      let plain = name[..<(bracket ?? name.endIndex)]
+      for end in plain.indices where "-._".contains(name[end]) { groups["\(name[...end])*", default: []].append(name) }
     }
     var words: [String] = []
     for (word, members) in groups.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) })
@@ -136,6 +152,18 @@ struct NextSteps {
     return advice(for: above.map(\.name.text).filter { !namesOfRises.contains($0) }) { subject in
       "\(subject): above a `limit`, which an approval does not change; if intended, raise the `limit` in the project file"
     }
+  }
+
+  /// With `--verbose`, since it is true of each run.
+  private var looseLimitAdvice: String? {
+    guard context.detail == .verbose else { return nil }
+    let limits = result.scenarios.flatMap { scenario in
+      scenario.metrics.compactMap { metric in metric.looseLimit.map { (scenario.name.text, metric.metric, $0) } }
+    }
+    guard let (name, metric, factor) = limits.max(by: { $0.2 < $1.2 }), factor > Self.usualLooseness else { return nil }
+    return
+      "\(TerminalText.safe(name)): the `limit` of \(TerminalText.safe(metric.text)) is \(Format.factor(factor)) what "
+      + "the program needs, and nothing else judges it; lower it in the project file"
   }
 
   /// For the first scenario that is inconclusive since metrics of its gate have no value.
@@ -178,6 +206,22 @@ struct NextSteps {
 
 extension MetricResult {
   fileprivate var isDeathAtLimit: Bool { metric == .limit && verdict == .regression }
+
+  /// What the baseline and the tolerance allow, by what was measured; nil without both, and of rates.
+  fileprivate var looseness: Double? {
+    guard let before = baseline?.median, let now = current?.median, let allowed, now > 0, !metric.isRate else {
+      return nil
+    }
+    return (before + allowed) / now
+  }
+
+  /// The limit by what was measured, if only it counts.
+  fileprivate var looseLimit: Double? {
+    guard rule.tolerance == nil, let limit = rule.limit?.value, let now = current?.median, now > 0, verdict == .pass,
+      !metric.isRate
+    else { return nil }
+    return limit / now
+  }
 
   fileprivate var isUnavailable: Bool {
     if verdict == .inconclusive, case .unavailable = reason { true } else { false }

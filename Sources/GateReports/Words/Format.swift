@@ -80,6 +80,9 @@ enum Format {
     "\(number)\(space)" + (number == 1 ? noun : plural ?? noun + "s")
   }
 
+  /// As in `3.0 times`.
+  static func factor(_ value: Double) -> String { "\(Decimals.text(value, places: 1))\(space)times" }
+
   static func glued(_ text: String) -> String {
     String(text.map { $0 == " " ? space : $0 })
   }
