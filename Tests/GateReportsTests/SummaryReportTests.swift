@@ -211,7 +211,7 @@ struct SummaryReportTests {
     return SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
   }
 
-  @Test("Commands for many regressions are whole: without names for all, by a tag, by a matrix, by a pattern, or by every name")
+  @Test("Commands for many regressions are whole: no names for all, else a tag, a matrix, a pattern, or every name")
   func wholeCommands() {
     let all = many(12, { "s\($0)" }, passing: 3)
     #expect(all.contains("    highwater approve\n") && all.contains("check --verbose s1 s2"), "\(all)")
