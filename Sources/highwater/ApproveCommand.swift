@@ -81,6 +81,7 @@ struct ApproveCommand: UseCaseCommand {
     approve.forces = force
     return try approve.run(in: invocation)
   }
+
   private func move(in invocation: Invocation) throws -> GateCore.ExitCode {
     var move = MoveBaselines()
     move.options = project.shared

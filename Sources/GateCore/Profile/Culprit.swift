@@ -67,7 +67,7 @@ extension ProfileComparison {
   package var finding: CulpritFinding? {
     guard let before, let rise else { return nil }
     if now.method != before.method { return .otherMethod(before: before.method, now: now.method) }
-    let mapped = mappedRise(before)
+    let mapped = excludesMappings ? nil : mappedRise(before)
     if let mapped, mapped.rise.count >= Int64(Self.leastShare * Double(max(rise, measured ?? rise).count)) {
       return .mapped(rise: mapped)
     }

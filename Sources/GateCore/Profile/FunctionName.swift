@@ -7,6 +7,9 @@ package struct FunctionName: Sendable, Hashable {
   /// Whether it is a function of an interpreted or just-in-time compiled program.
   package let isScript: Bool
 
+  /// Whether it is the code of a module of Python outside of functions.
+  var isPythonModule: Bool { isScript && name == "<module>" }
+
   /// Longer names are cut, so that files of them stay small, in bytes.
   private static let longest = 400
 

@@ -5,6 +5,9 @@ package struct MeasuredRise: Sendable, Hashable {
   package var amount: Bytes?
   /// Whether the metric is of the whole process tree, not of its main process.
   package var isOfTree: Bool
+  /// Whether the check's own repetitions show that pages of files and of shared memory do not explain it: the peak of a
+  /// profiled one may be at another moment.
+  package var excludesMappings = false
 
   package init(_ kind: ExplainedRise, amount: Bytes? = nil, isOfTree: Bool = false) {
     (self.kind, self.amount, self.isOfTree) = (kind, amount, isOfTree)

@@ -16,6 +16,8 @@ package struct ProfileComparison: Sendable, Equatable {
   package var explained = ExplainedRise.peak
   /// What the metric rose by in the check; nil if no check measured it.
   package var measured: Bytes?
+  /// As in ``MeasuredRise/excludesMappings``.
+  package var excludesMappings = false
   /// What the build held halfway from ``before`` to ``now``, of growth; nil if that is unknown.
   package var middle: ProfileSummary?
 
@@ -158,6 +160,8 @@ extension ProfileComparison {
       Dictionary(
         before.functions.map { ($0.name, evidence.estimate($0).median) }, uniquingKeysWith: { first, _ in first })
     }
+    // What a file leaves out is not a rise.
+    let leastStored = before?.leastStored ?? 0
     var changes: [FunctionChange] = []
     var seen: Set<FunctionName> = []
     for function in now.functions where function.role.isNamed {
@@ -165,7 +169,7 @@ extension ProfileComparison {
       changes.append(
         FunctionChange(
           function: function.name, line: function.line, file: function.sourceFile, evidence: evidence,
-          before: old.map { Bytes($0[function.name] ?? 0) },
+          before: old.map { Bytes($0[function.name] ?? min(leastStored, evidence.estimate(function).median)) },
           now: Bytes(evidence.estimate(function).median), callers: []))
     }
     for function in before?.functions ?? [] where function.role.isNamed && !seen.contains(function.name) {

@@ -72,6 +72,8 @@ package struct ProfileSummary: Sendable, Equatable {
   package var calls: [Call]
   /// The modules with debug information, which names inlined functions.
   package var sourced: Set<String> = []
+  /// What a function that is not listed held at most, in bytes, since a file does not store small ones.
+  package var leastStored: Int64 = 0
 
   package init(
     process: String,

@@ -92,6 +92,7 @@ package struct ProfiledBuild: Sendable, Equatable {
     guard let pair = pairs.choice(for: rise) else { return nil }
     var comparison = ProfileComparison(before: pair.before, now: pair.now)
     (comparison.explained, comparison.measured) = (rise.kind, rise.amount)
+    comparison.excludesMappings = rise.excludesMappings
     if rise.kind == .growth {
       comparison.middle = processes.first {
         $0.moment == .middle && $0.process == pair.now.process && $0.rank == pair.now.rank

@@ -173,10 +173,21 @@ struct SummedCalls {
     let scripts = named.filter { functions[$0].name.isScript }
     // A library that a script calls may hold blocks, also objects that the interpreter made for it.
     let called = evidence == .holds ? named.prefix { !functions[$0].name.isScript } : []
-    var kept = scripts.isEmpty ? named : called + scripts
-    while kept.count > 1, let last = kept.last, functions[last].role == .entry { kept.removeLast() }
     var seen: Set<Int> = []
-    return kept.filter { seen.insert($0).inserted }
+    return withoutStart(scripts.isEmpty ? named : called + scripts).filter { seen.insert($0).inserted }
+  }
+
+  /// A stack without the functions where the program starts; of modules of Python the one that is run, since others, which
+  /// are imported, hold what importing them takes.
+  private func withoutStart(_ stack: [Int]) -> [Int] {
+    var (kept, hasModule) = (stack, false)
+    while kept.count > 1, let last = kept.last, functions[last].role == .entry {
+      let isModule = functions[last].name.isPythonModule
+      if isModule && hasModule { break }
+      hasModule = hasModule || isModule
+      kept.removeLast()
+    }
+    return kept
   }
 
   /// The runtime whose heap the pages belong to that this stack touched first, if it does not belong to another library.

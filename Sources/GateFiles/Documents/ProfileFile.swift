@@ -98,6 +98,8 @@ private struct ProfileDocument: Codable {
   let allocated: Bytes?
   /// The modules with debug information.
   let sourced: [String]
+  /// Functions and calls that held less are not listed, in bytes.
+  let least: Int64
   /// `LIVE SPREAD ERROR TOUCHED SPREAD NAME`, with callees.
   let functions: [FunctionLine]
   /// `LIVE TOUCHED NAME`, with callees, indented by one space for each caller.
@@ -117,6 +119,7 @@ extension ProfileDocument {
     (count, rank, moment) = (summary.processes, summary.rank, summary.moment)
     (files, shared, allocated) = (summary.files, summary.shared, summary.allocated)
     sourced = summary.sourced.sorted()
+    self.least = max(least, summary.leastStored)
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
     anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
@@ -135,6 +138,7 @@ extension ProfileDocument {
     (summary.processes, summary.rank, summary.moment) = (count, rank, moment)
     (summary.files, summary.shared, summary.allocated) = (files, shared, allocated)
     summary.sourced = Set(sourced)
+    summary.leastStored = max(0, least)
     summary.add(functions.map { ($0.name, $0.live, $0.touched, $0.isInlined) }, calls: CallLine.calls(calls))
     return summary
   }

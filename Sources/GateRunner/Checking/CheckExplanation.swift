@@ -175,6 +175,8 @@ struct CheckExplanation {
       showProgress: showProgress)
     runs.mostTime = budget.left(under: candidate.rule)
     if let rise { runs.rise = rise } else { runs.purpose = .profiling }
+    // What they explain needs no profile.
+    runs.rise.excludesMappings = result.reference?.composition != nil && result.summary.composition != nil
     runs.expectedRise = result.peak.map { Bytes($0.count / Self.usualPart) }
     let begin = ContinuousClock.now
     let base = rise == nil || plan.other != nil ? nil : base(of: plan)

@@ -283,6 +283,35 @@ struct CulpritTests {
     #expect(touched.finding?.culprit?.change.evidence == .firstTouched)
   }
 
+  @Test("An imported module holds what importing it takes, and the one that is run only what nobody else does")
+  func importedModule() {
+    let package = "work.py:<module>;pkg.py:<module>"
+    let before: Stacks = ["\(package);a.py:<module>;a.py:f": .init(live: 5_000_000)]
+    let now = stacks(
+      stacks(before, adding: "\(package);b.py:<module>;b.py:f", .init(live: 4_000_000)),
+      adding: "\(package);b.py:<module>;b.py:g", .init(live: 4_000_000))
+    let finding = ProfileComparison(
+      before: repetitions(of: before, allocated: 5), now: repetitions(of: now, allocated: 13)
+    ).finding
+    #expect(finding?.culprit?.change.function.description == "b.py:<module>")
+  }
+
+  @Test("What a stored profile leaves out is taken to have held as much as it may have")
+  func leftOut() throws {
+    let before: Stacks = ["a!main;a!keep": .init(live: 30_000_000)]
+    let now = stacks(before, adding: "a!main;a!small", .init(live: 400_000))
+    func rise(leastStored: Int64) throws -> Bytes {
+      var old = try #require(ProfileSummary(repetitions(of: before, allocated: 30)))
+      old.leastStored = leastStored
+      let new = try #require(ProfileSummary(repetitions(of: now, allocated: 30)))
+      let changes = ProfileComparison(before: old, now: new).changes(.holds)
+      return try #require(changes.first { $0.function.name == "small" }).change
+    }
+    #expect(try rise(leastStored: 0) == Bytes(400_000))
+    #expect(try rise(leastStored: 300_000) == Bytes(100_000))
+    #expect(try rise(leastStored: 500_000) == .zero)
+  }
+
   @Test("A block that was sampled for certain is named, however few samples there were")
   func certain() throws {
     func culprit(sampled: Int64?) -> Culprit? {
