@@ -63,6 +63,8 @@ int hw_sleep_until(int64_t instant, int wake) {
     struct timespec limit = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
     struct pollfd wanted = {.fd = wake, .events = POLLIN};
     int ready = ppoll(&wanted, 1, &limit, NULL);
+    // Otherwise a refused call would pass for the end of the time, and a request to wake up would not be seen.
+    if (ready < 0 && errno != EINTR) ready = poll(&wanted, 1, (int)(left / 1000000) + 1);
     if (ready >= 0 || errno != EINTR) return ready > 0;
   }
 }

@@ -279,9 +279,11 @@ def limits(template, quick):
         yield Attempt(f"no thread or process: clone3 EAGAIN when={place}", template, seconds=40, wrapper=[
             "strace", "-f", "-o", "/dev/null", "-e", "trace=clone3", "-e", f"inject=clone3:error=EAGAIN:when={place}"],
             tracer="off")
-    for calls in ["epoll_create1", "eventfd2"] + ([] if quick else ["epoll_ctl", "timerfd_create", "pidfd_open", "memfd_create"]):
-        yield Attempt(f"{calls} is refused", template, tracer="off", wrapper=[
-            "strace", "-f", "-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={calls}:error=EPERM"])
+    refused = {"epoll_create1": "1+", "eventfd2": "1+", "ppoll": "1+", "write": "20+"}
+    more = {"epoll_ctl": "1+", "timerfd_create": "1+", "pidfd_open": "1+", "memfd_create": "1+", "dup3": "1+"}
+    for call, place in (refused if quick else {**refused, **more}).items():
+        yield Attempt(f"{call} is refused", template, tracer="off", wrapper=[
+            "strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={place}"])
     yield Attempt("access(2) fails", template, seconds=30, wrapper=[
         "strace", "-o", "/dev/null", "-e", "trace=access", "-e", "inject=access:error=EIO"])
 
