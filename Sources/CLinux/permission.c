@@ -7,7 +7,11 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/// How often the child looks for its parent, every 10 ms.
+#define MAX_TURNS 200
 
 /// Waits for the next status of a traced child; -1 if there is none.
 static int next_status(pid_t child) {
@@ -24,8 +28,10 @@ int hw_can_trace(void) {
   if (child < 0) return errno;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // No signal comes if the parent was killed before that call.
-    while (getppid() == self) pause();
+    // No signal comes if the parent was killed before that call, or may not send one.
+    for (int turn = 0; turn < MAX_TURNS && getppid() == self; turn++) {
+      nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
     _exit(0);
   }
   int code = ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)HW_TRACE_OPTIONS) == 0 ? 0 : errno;

@@ -280,7 +280,8 @@ def limits(template, quick):
             "strace", "-f", "-o", "/dev/null", "-e", "trace=clone3", "-e", f"inject=clone3:error=EAGAIN:when={place}"],
             tracer="off")
     refused = {"epoll_create1": "1+", "eventfd2": "1+", "ppoll": "1+", "write": "20+"}
-    more = {"epoll_ctl": "1+", "timerfd_create": "1+", "pidfd_open": "1+", "memfd_create": "1+", "dup3": "1+"}
+    more = {"epoll_ctl": "1+", "timerfd_create": "1+", "pidfd_open": "1+", "memfd_create": "1+", "dup3": "1+",
+            "kill": "1+"}
     for call, place in (refused if quick else {**refused, **more}).items():
         yield Attempt(f"{call} is refused", template, tracer="off", wrapper=[
             "strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EPERM:when={place}"])
