@@ -104,6 +104,26 @@ struct GrowthNoteTests {
     }
   }
 
+  @Test(
+    "Fewer iterations than growth is judged with hide a leak that the peak does not show", arguments: [true, false])
+  func unjudgedIterations(hasBaseline: Bool) throws {
+    func hidden(_ iterations: Int, peak: Double = 10, gate: Gate = .standard) -> HiddenGrowth? {
+      let values: [MetricName: [Double]] = [.peakRSS: Given.values(peak, count: 10)]
+      var measured = Given.measurements(values, gate: gate)
+      for at in measured.repetitions.indices {
+        measured.repetitions[at].curve = MemoryCurve(main: MemorySeries([]), end: .zero, iterations: iterations)
+      }
+      let base = Given.baseline([.peakRSS: Given.values(10, count: 10)])
+      return measured.judged(against: hasBaseline ? .baseline(base) : .missing).hiddenGrowth
+    }
+    let found = try #require(hidden(8))
+    #expect(found.cause == .notJudged && found.iterations == 8)
+    #expect(found.upTo >= 32 * 1024 && found.upTo < 40 * 1024, "256 KiB of the peak are allowed")
+    #expect(hidden(0) == nil && hidden(1) == nil)
+    #expect(hidden(8, gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: .automatic)])) == nil)
+    #expect(!hasBaseline || hidden(8, peak: 12) == nil, "the peak showed it")
+  }
+
   @Test("Growth that so few iterations cannot show passes, however quiet the baseline is by chance")
   func fewIterations() {
     func verdict(_ slope: Double, _ kind: Growth.Kind) -> Verdict? {

@@ -5,7 +5,27 @@ extension ScenarioResult {
   /// no rule compares growth per iteration.
   ///
   /// Without a baseline it is that of a check against these values.
-  package var hiddenGrowth: HiddenGrowth? {
+  package var hiddenGrowth: HiddenGrowth? { judgedHiddenGrowth ?? unjudgedHiddenGrowth }
+
+  /// With too few iterations for growth, the default gate sees a leak only in what all iterations together leave.
+  private var unjudgedHiddenGrowth: HiddenGrowth? {
+    let counts = repetitions.compactMap { ($0.curve?.iterations).map(Double.init) }
+    guard gate.isStandard, failure == nil, !summary.growthIsPerIteration, let count = Spread.median(counts), count > 1,
+      !summary.metrics.contains(where: { $0.verdict == .regression })
+    else { return nil }
+    let seen = [MetricName.peakRSS, .steadyRSS].compactMap(detectableRise).min()
+    return seen.map { HiddenGrowth(.notJudged, upTo: $0 / count, iterations: Int(count)) }
+  }
+
+  /// The rise of a metric that this check would have found, or without a baseline, a check against these values.
+  private func detectableRise(of metric: MetricName) -> Double? {
+    guard let judged = summary.metrics.first(where: { $0.metric == metric }) else { return nil }
+    if let detectable = judged.detectable { return detectable }
+    let values = repetitions.compactMap { $0.metrics[metric] }
+    return detectable(values, allowed: Tolerance.automatic.allowed(above: values, of: metric))
+  }
+
+  private var judgedHiddenGrowth: HiddenGrowth? {
     let rule = gate.rules.first { $0.metric == .growth && $0.severity == .fail && $0.limit == nil }
     let growths = repetitions.compactMap(\.growth)
     guard summary.growthIsPerIteration, failure == nil, let tolerance = rule?.tolerance, !growths.isEmpty,
@@ -15,7 +35,7 @@ extension ScenarioResult {
     if judged?.verdict == .regression { return nil }
     let slopes = growths.map(\.slope)
     let allowed = judged?.allowed ?? tolerance.allowed(above: slopes, of: .growth)
-    let seen = judged?.detectable ?? detectableGrowth(slopes, allowed: allowed)
+    let seen = judged?.detectable ?? detectable(slopes, allowed: allowed)
     let upTo = max(seen, HiddenGrowth.least(in: Int(iterations)))
     guard upTo > HiddenGrowth.expected else { return nil }
     let isSettling = growths.count { $0.kind == .settling } * 2 > growths.count
@@ -31,9 +51,9 @@ extension ScenarioResult {
     return HiddenGrowth(cause, upTo: upTo, iterations: Int(iterations))
   }
 
-  private func detectableGrowth(_ slopes: [Double], allowed: Double) -> Double {
+  private func detectable(_ values: [Double], allowed: Double) -> Double {
     Detection.smallestShift(
-      deviation: Spread.noise(slopes), slopes.count, plan?.min ?? slopes.count, allowed: allowed, hasStatistics: true)
+      deviation: Spread.noise(values), values.count, plan?.min ?? values.count, allowed: allowed, hasStatistics: true)
   }
 
   /// Growth in most repetitions that no rule covers: levels and peaks may stay within their tolerances for long.

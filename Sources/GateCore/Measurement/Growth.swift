@@ -74,7 +74,7 @@ extension Growth {
   }
 
   /// A slope over fewer iterations is mostly noise of single pages.
-  static let fewestIterations = 10
+  package static let fewestIterations = 10
 
   private static let leastLeak = Double(Bytes.mebibytes(1).count)
   private static let leastShare = 0.005

@@ -10,12 +10,14 @@ package struct HiddenGrowth: Sendable, Hashable, Codable {
     case fewIterations = "few-iterations"
     /// The values of equal repetitions differ.
     case noise
+    /// There are fewer iterations than growth is judged with: only the peak and the level show a leak.
+    case notJudged = "not-judged"
   }
 
   package var cause: Cause
   /// In bytes per iteration.
   package var upTo: Double
-  /// The number of iterations that were judged.
+  /// The number of iterations that were judged, or if none were, of all.
   package var iterations: Int
 
   package init(_ cause: Cause, upTo: Double, iterations: Int) {

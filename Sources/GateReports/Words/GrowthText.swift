@@ -36,6 +36,8 @@ extension HiddenGrowth {
     case .level: "memory already grows in each iteration; more iterations show whether that ends"
     case .fewIterations:
       "\(Format.count(iterations, "iteration")) judged; \(Self.enoughIterations * 2) in all show more"
+    case .notJudged:
+      "growth is judged with \(Growth.fewestIterations) iterations or more, and there are \(iterations)"
     case .noise: "equal repetitions differ by as much; more iterations show more"
     }
   }

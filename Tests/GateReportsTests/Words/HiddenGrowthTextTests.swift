@@ -11,6 +11,7 @@ struct HiddenGrowthTextTests {
       (.level, "memory already grows in each iteration; more iterations show whether that ends"),
       (.fewIterations, "50 iterations judged; 512 in all show more"),
       (.noise, "equal repetitions differ by as much; more iterations show more"),
+      (.notJudged, "growth is judged with 10 iterations or more, and there are 50"),
     ] as [(HiddenGrowth.Cause, String)])
   func text(cause: HiddenGrowth.Cause, advice: String) {
     let text = HiddenGrowth(cause, upTo: 2048, iterations: 50).displayText.replacing("\u{a0}", with: " ")
