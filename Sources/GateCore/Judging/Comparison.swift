@@ -78,7 +78,7 @@ struct Comparison {
 extension Comparison {
   /// Up to this probability, a larger share of the high level is neither shown nor excluded.
   ///
-  /// It leaves 1.5 to 1.8 % of equal bimodal programs undecided (ci/calibrate.d/RESULTS.md, A).
+  /// It leaves 0.4 to 1.9 % of equal bimodal programs undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
   /// Compares the distances of the values from their nearer levels, and the shares of values at the high level.

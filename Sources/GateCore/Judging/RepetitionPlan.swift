@@ -4,7 +4,7 @@ extension RepetitionPlan {
   /// The probability of a false alarm in all looks together.
   ///
   /// A rise must exceed its tolerance as well: in simulated comparisons of equal programs, the worst kind of noise has
-  /// 0.95 % false alarms, and all kinds together have 0.14 % (ci/calibrate.d/RESULTS.md, A).
+  /// 0.95 % false alarms, and all kinds together have 0.13 % (ci/calibrate.d/RESULTS.md, A).
   package static let falseAlarms = 0.01
 
   /// The share of ``falseAlarms`` for the first of several looks.

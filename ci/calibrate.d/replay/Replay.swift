@@ -5,9 +5,10 @@ import FoundationEssentials
 package struct Replay: Sendable {
   package let gate: Gate
   package let repetitions: Repetitions
+  package let growthIsPerIteration: Bool
 
-  package init(gate: Gate, repetitions: Repetitions) {
-    (self.gate, self.repetitions) = (gate, repetitions)
+  package init(gate: Gate, repetitions: Repetitions, growthIsPerIteration: Bool = false) {
+    (self.gate, self.repetitions, self.growthIsPerIteration) = (gate, repetitions, growthIsPerIteration)
   }
 
   /// One metric at a tolerance.
@@ -31,16 +32,37 @@ package struct Replay: Sendable {
 
   /// Judges measurements, which are made as long as the rules ask for more.
   package func result(_ baseline: [MetricName: [Double]], measuring: () -> RepetitionResult) -> ScenarioResult {
+    result(against: Self.baseline(baseline), measuring: measuring)
+  }
+
+  /// The same against a whole baseline.
+  package func result(against baseline: Baseline, measuring: () -> RepetitionResult) -> ScenarioResult {
     let plan = repetitions.plan
-    let reference = Reference.baseline(Self.baseline(baseline))
-    var measured = ScenarioResult(name: Self.name, environment: Self.environment, gate: gate, plan: plan)
+    var measured = unmeasured
+    measured.plan = plan
     var count = plan.min
     while true {
       while measured.repetitions.count < count { measured.repetitions.append(measuring()) }
-      let result = measured.judged(against: reference)
+      let result = measured.judged(against: .baseline(baseline))
       guard let next = plan.nextLook(after: result) else { return result }
       count = next
     }
+  }
+
+  /// The first baseline, of as many measurements as the rules ask for.
+  package func newBaseline(measuring: () -> RepetitionResult) -> Baseline {
+    var measured = unmeasured
+    var count = repetitions.countForBaseline
+    while true {
+      while measured.repetitions.count < count { measured.repetitions.append(measuring()) }
+      guard let next = repetitions.countForBaseline(after: measured) else { return Baseline(of: measured) }
+      count = next
+    }
+  }
+
+  private var unmeasured: ScenarioResult {
+    ScenarioResult(
+      name: Self.name, environment: Self.environment, gate: gate, growthIsPerIteration: growthIsPerIteration)
   }
 
   /// Whether the default gate reports a leak, after the minimum number of repetitions.
