@@ -224,6 +224,28 @@ struct SummaryReportTests {
     #expect(many(12, { "s\($0)" }, passing: 3).contains("s12"))
   }
 
+  @Test("A gate that allows half as much again as the program needs is reported, as is a limit with `--verbose`")
+  func looseGate() throws {
+    func text(_ scenario: ScenarioResult, _ detail: SummaryContext.Detail = .normal) -> String {
+      var context = SummaryContext(exitCode: .pass)
+      context.detail = detail
+      let text = SummaryReport.text(Fixture.result([scenario]), style: TerminalStyle(), context: context)
+      return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+    var scenario = Fixture.improved
+    #expect(!text(scenario).contains("the gate allows"))
+    let now = try #require(scenario.metrics[0].current).median
+    scenario.summary.metrics[0].baseline = .init(median: 3 * now, count: 5)
+    let advice = "the gate allows 3.0 times what json-parse needs; to keep the improvement, approve it"
+    #expect(text(scenario).contains(advice), "\(text(scenario))")
+
+    var limited = Fixture.passing("server")
+    let level = try #require(limited.metrics[0].current).median
+    limited.summary.metrics[0].rule = GateRule(metric: .peakRSS, tolerance: nil, limit: .size(Bytes(Int64(4 * level))))
+    #expect(text(limited, .verbose).contains("server: the `limit` of peak_rss is 4.0 times what the program needs"))
+    #expect(!text(limited).contains("the `limit` of"))
+  }
+
   @Test("Many regressions give a command for all of them")
   func many() {
     let text = many(500) { "s\($0)" }

@@ -41,6 +41,11 @@ struct MoveBaselinesTests {
     #expect((baseline["metrics"] as? [String: [Double]])?["peak_rss"]?.count == 10)
     let check = try project.check()
     #expect(check.code == .regression && check.text.contains("+5.0 %"), "\(check.text)")
+    // Also from a moved baseline that is committed with a program that has risen.
+    try project.commit("baselines")
+    project.measurer.fingerprint.cpus = 4
+    let second = try self.move(project)
+    #expect(second.text.contains("commit \(approved.prefix(9)), which has what was approved for linux-x86_64-2cpu"))
     let again = try self.move(project)
     #expect(again.code == .pass && again.text.contains("it has a baseline for this machine"), "\(again.text)")
   }

@@ -132,4 +132,24 @@ struct ComparedBuildsTests {
     #expect(missing.code == 2 && missing.errors.contains("`v9` is not a commit"), "\(missing.errors)")
     #expect(project.starts == 0)
   }
+
+  @Test("What was approved is built and measured for another environment, whose next check finds what came since")
+  func approvedElsewhere() throws {
+    let project = try repository()
+    func run(_ arguments: String...) throws -> Highwater.Outcome { try Highwater.start(arguments, in: project).wait() }
+    try project.checkAndApprove()
+    let commit = "git add . && git -c user.name=a -c user.email=a@x commit -qm x"
+    _ = try Highwater.shell(commit, in: project)
+    try project.hold(30)
+    try project.write("30", to: "built")
+    _ = try Highwater.shell(commit, in: project)
+    let move = try run("approve", "--measure", "--environment", "other", "--build", "cp size built")
+    #expect(move.code == 0 && move.text.contains("baselines: 1 moved"), "\(move.output)\(move.errors)")
+    #expect(try project.read("size") == "30" && project.read(".git/highwater/worktree/size") == "24")
+    #expect(try project.baselines().keys.contains("load/other.json"))
+    let check = try run("check", "--environment", "other")
+    #expect(check.code == 1 && check.text.contains("peak_rss rose by 6.0 MiB"), "\(check.output)")
+    let broken = try run("approve", "--measure", "--environment", "third", "--build", "exit 3")
+    #expect(broken.code == 2 && broken.text.contains("cannot build"), "\(broken.errors)")
+  }
 }

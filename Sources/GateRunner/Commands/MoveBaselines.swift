@@ -93,13 +93,26 @@ private struct BaselineMover {
     if let own = try store.load(scenario.name, environment: environment.name), own.isComparable(to: environment) {
       return leave(.unchanged(.hasBaseline))
     }
-    guard let known = store.lastApproved(scenario.name) else { return leave(.unchanged(.nothingApproved)) }
-    guard let commit = commit(of: known) else {
-      return leave(.skipped([.unknownApprovedCommit(environment: known.environment)]))
+    let all = store.expectations(of: scenario.name)
+    guard let first = all.first else { return leave(.unchanged(.nothingApproved)) }
+    guard let (known, commit) = lastApproved(all) else {
+      return leave(.skipped([.unknownApprovedCommit(environment: first.environment)]))
     }
     let index = project.scenarios.firstIndex { $0.name == scenario.name } ?? 0
     return .measure(
       Plan(scenario: scenario, index: index, environment: environment, known: known, commit: commit))
+  }
+
+  /// What was approved last, of what a commit has, and that commit.
+  ///
+  /// A moved baseline has the approval of the one that it was moved from, and a commit that adds it may be of a program that
+  /// has risen since. So of equal approvals the oldest commit counts.
+  private func lastApproved(_ all: [Baseline]) -> (known: Baseline, commit: String)? {
+    let committed = all.compactMap { baseline in commit(of: baseline).map { (known: baseline, commit: $0) } }
+    func date(_ baseline: Baseline) -> Date { baseline.approval?.at ?? .distantPast }
+    let last = committed.map { date($0.known) }.max()
+    return committed.filter { date($0.known) == last }
+      .map { ($0, GitQuery.commits(since: $0.commit, in: project.root) ?? 0) }.max { $0.1 < $1.1 }?.0
   }
 
   /// The last commit of this branch in which the expectation changed; its program is the one that was approved.
@@ -125,8 +138,10 @@ private struct BaselineMover {
   }
 
   private func approve(_ result: ScenarioResult, _ plan: Plan) throws -> ApprovalChange {
-    let reason = options.reason ?? plan.known.approval?.reason
-    let approval = Approval(at: invocation.now(), by: person, commit: plan.commit, reason: reason, run: run.id)
+    // It is that of what was approved: nobody judges anything here.
+    var approval = plan.known.approval ?? Approval(at: run.startedAt, by: person, commit: nil, reason: nil, run: run.id)
+    (approval.commit, approval.isDirty, approval.run) = (plan.commit, false, run.id)
+    approval.reason = options.reason ?? approval.reason
     let baseline = Baseline(of: result, approval: approval)
     var change = ApprovalChange(
       scenario: result.name, environment: baseline.environment,
@@ -155,9 +170,8 @@ private struct BaselineMover {
 }
 
 extension BaselineStore {
-  /// What is expected in the environment in which something was approved last; nil if there is no baseline.
-  fileprivate func lastApproved(_ scenario: ScenarioName) -> Baseline? {
+  /// What is expected in each environment.
+  fileprivate func expectations(of scenario: ScenarioName) -> [Baseline] {
     environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
-      .max { ($0.approval?.at ?? .distantPast) < ($1.approval?.at ?? .distantPast) }
   }
 }
