@@ -161,6 +161,18 @@ struct ManyBranchesTests {
     #expect(measured.judged(against: .baseline(base.expecting(chain))).verdict == .regression)
   }
 
+  @Test("A sum of changes is never a negative amount, and the rate of page faults is left out unless it is gated")
+  func amounts() throws {
+    let gate = Gate(rules: [.peakRSS, .faultRate].map { GateRule(metric: $0, tolerance: .automatic) })
+    func baseline(_ level: Double) -> Baseline {
+      Given.baseline([.peakRSS: Given.values(20), .faultRate: Array(repeating: level, count: 5)])
+    }
+    let change = try #require(BaselineChange(from: baseline(1000), to: baseline(100), gate: gate))
+    #expect(baseline(1000).expecting([change, change]).metrics[.faultRate] == [0, 0, 0, 0, 0])
+    let standard = try #require(BaselineChange(from: baseline(1000), to: baseline(100), gate: .standard))
+    #expect(standard.moves.isEmpty)
+  }
+
   @Test(
     "A level that a short program has by chance does not make an approval a new baseline, and one that is new does",
     arguments: [([1.0], [], true), ([], [1], true), ([], [1, 1, 1, 1, 1], false), ([1, 1, 1, 1, 1], [], false)]

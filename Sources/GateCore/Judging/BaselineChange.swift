@@ -136,7 +136,7 @@ extension Baseline {
 
   private mutating func shift(_ metric: MetricName, by difference: Double) {
     guard let before = metrics[metric], !before.isEmpty else { return }
-    metrics[metric] = before.map { metric.isRate ? $0 + difference : max(0, $0 + difference) }
+    metrics[metric] = before.map { metric == .growth ? $0 + difference : max(0, $0 + difference) }
     // As with a new baseline: a rise that was seen with its approval raises the level from which creep is measured.
     guard !metric.isRate, var anchor = anchors[metric] ?? anchor(at: Spread.median(before)) else { return }
     if difference > Tolerance.standard(of: metric).allowed(above: before, of: metric) { anchor.level += difference }
