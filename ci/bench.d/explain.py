@@ -110,7 +110,7 @@ def parts():
         profile = json.load(file)
     process = next(each for each in profile["processes"]
                    if each["process"] == profile["main"] and each["moment"] == "peak")
-    sizes = {line.split()[2]: int(line.split()[0]) for line in process["parts"]}
+    sizes = {line.split()[3]: int(line.split()[0]) for line in process["parts"]}
     return process["method"], int(process["anonymous"].split()[0]), sum(sizes.values()), sizes
 
 
