@@ -68,7 +68,7 @@ struct StandardGateTests {
     #expect(verdict(10, 10.9) == (.pass, ["peak_rss"]))
   }
 
-  @Test("A rise of one process passes if the tree fell by more, and is no improvement")
+  @Test("A rise of one process passes without being an improvement if the tree fell by more")
   func outweighed() {
     func judged(_ peak: Double, _ tree: Double) -> ScenarioResult {
       let base = baseline([.peakRSS: Given.values(50), .treePeak: Given.values(200)])

@@ -12,8 +12,9 @@ struct ProfileNoise {
   /// The same for one function: its range is larger in 1 of 100 cases (Harter).
   private static let ownSampledRange = 4.2
 
-  /// Noise of sampling is known, and its spread in three repetitions only tells that there is no other: with the factor for
-  /// a clear rise this is 4 standard errors (2.7 for growth), of which medians of three differ by 0.95.
+  /// How much sampling contributes is known, so that the spread of three repetitions only shows whether something else does.
+  ///
+  /// With the factor for a clear rise this is 4 standard errors (2.7 for growth), of which medians of three differ by 0.95.
   private static let sampledFactor = 4.0 / 3
 
   /// Two single estimates differ by so many times as much as the medians of two or three (1.41 to 0.95 standard errors).
