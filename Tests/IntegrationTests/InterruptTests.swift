@@ -69,7 +69,7 @@ struct InterruptTests {
     #expect(outcome.output == "", "an interrupted run has no summary")
     #expect(outcome.errors.contains("interrupted"), "\(outcome.errors)")
     #expect(harness.has("torn"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     #expect(try harness.keptFiles() == before)
   }
 
@@ -86,7 +86,7 @@ struct InterruptTests {
     running.send(SIGINT)
     #expect(try running.wait().code == 130)
     #expect(!harness.has("at"), "the teardown was not run")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     #expect(try harness.keptFiles() == before)
   }
 
@@ -105,7 +105,7 @@ struct InterruptTests {
     #expect(outcome.code == signal.code)
     #expect(outcome.errors.contains("interrupted"), "\(outcome.errors)")
     #expect(harness.has("torn"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("A signal that is ignored at the start stays ignored, as with nohup", arguments: ["INT", "TERM", "HUP"])
@@ -159,7 +159,7 @@ struct InterruptTests {
     #expect(outcome.errors.contains("interrupted: the command was stopped"), "\(outcome.errors)")
     #expect(outcome.text.contains("stopped (") && outcome.text.contains("peak"), "\(outcome.output)")
     #expect(!outcome.text.contains("unexpected"), "\(outcome.output)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("A target that exits with 143 after SIGTERM, as the JVM does, was stopped")

@@ -75,7 +75,7 @@ struct KilledRunnerTests {
     #expect(try harness.end() == "killed KILL")
     #expect(outcome.text.contains("sender unknown"), "\(outcome.output)")
     #expect(harness.has("torn"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   private static func supervisors(of parent: Int32) throws -> [Int32] {
@@ -148,7 +148,7 @@ struct KilledRunnerTests {
     _ = try harness.secondsUntilGone(atMost: 20)
     let deadline = Date(timeIntervalSinceNow: 20)
     while try harness.temporaryFiles() != [], Date() < deadline { usleep(10_000) }
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("After SIGKILL at any moment of an approval, each baseline is the old or the new one")

@@ -163,7 +163,7 @@ struct KnownEndTests {
     #expect(proof.isEmpty == known.proof.isEmpty, "\(proof)")
     #expect(proof.isEmpty || known.proof.contains(where: proof.contains), "\(proof)")
     #expect(known.report.allSatisfy(outcome.text.contains), "\(outcome.output)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 }
 

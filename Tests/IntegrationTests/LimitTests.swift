@@ -16,7 +16,7 @@ struct LimitTests {
     let study = try study(of: harness)
     let (need, death) = (try mebibytes("needs", of: study), try mebibytes("failsAt", of: study))
     #expect((24...25).contains(need) && (death..<death * 1.02).contains(need), "\(need) \(death)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test(
@@ -36,7 +36,7 @@ struct LimitTests {
     let outcome = try harness.check()
     #expect(outcome.code == 1, "\(outcome.text)")
     #expect(outcome.text.contains("does not survive 16.0 MiB: \(reason)"), "\(outcome.text)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("An interrupted search tells what it knows, and leaves nothing behind")
@@ -50,7 +50,7 @@ struct LimitTests {
     // A level at which the shell was killed before is told, too.
     let known = #/needs (more than .* and )?at most \d+ KiB; the search did not end/#
     #expect(outcome.code == 130 && outcome.text.contains(known), "\(outcome.text)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   private func study(of harness: ScenarioHarness) throws -> [String: Any] {

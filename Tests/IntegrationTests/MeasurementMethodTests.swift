@@ -51,7 +51,7 @@ struct MeasurementMethodTests {
     #expect(try harness.mainIsExact() == Ballast.mayTrace)
     #expect(outcome.text.contains(Self.cgroupMessage) && outcome.text.contains("run as the owner of that folder"))
     #expect(!outcome.text.contains(Self.ptraceMessage))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test(
@@ -68,7 +68,7 @@ struct MeasurementMethodTests {
     #expect(try harness.mainIsExact() == false)
     #expect(outcome.text.contains("\(Self.ptraceMessage) (a seccomp filter is in force)"), "\(outcome.output)")
     #expect(outcome.text.contains("grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or use a profile"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test(
@@ -86,7 +86,7 @@ struct MeasurementMethodTests {
     #expect(outcome.code == code, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.end() == end)
     #expect(try harness.method() == "sampled")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test(
@@ -165,7 +165,7 @@ extension MeasurementMethodTests {
     let outcome = try Highwater.run("check", in: project)
     #expect(outcome.code == 3, "\(outcome.output)")
     #expect(outcome.text.contains("16.0 KiB") || outcome.text.contains("16 KiB"), "\(outcome.output)")
-    #expect(OwnCgroups.created(by: project.runners).isEmpty)
+    #expect(project.cgroups().isEmpty)
   }
 
   @Test("Measurements of another method are not compared, and the differing field is named")
@@ -239,12 +239,12 @@ extension MeasurementMethodTests {
     let traced = try harness.check()
     #expect(traced.code == 3, "\(traced.output)")
     #expect(traced.text.contains("it cannot use ptrace while Highwater traces it"), "\(traced.output)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     try harness.write(target + "isolation: {tracer: off}")
     let sampled = try harness.check()
     #expect(sampled.code == 0, "\(sampled.output)")
     #expect(!sampled.text.contains("cannot use ptrace"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   /// Prints the effective user ID.
@@ -275,7 +275,7 @@ extension MeasurementMethodTests {
       let outcome = try harness.check()
       #expect(outcome.code == 0, "\(outcome.output)")
       #expect(try harness.project.read(".highwater/output/it/1.log") == "I am \(user)\n")
-      #expect(try harness.leftovers() == [])
+      try harness.expectNothingLeft()
     }
   }
 }

@@ -94,7 +94,7 @@ struct DoctorTests {
     if !dropped.isEmpty { try harness.confine(without: dropped) }
     let outcome = try harness.run(["doctor", "--json", "-"])
     #expect(outcome.code == 0)
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     return try object(in: outcome.output)
   }
 

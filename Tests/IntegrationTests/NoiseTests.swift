@@ -25,7 +25,7 @@ struct NoiseTests {
       #expect(outcome.output.contains(part), "no `\(part)` in:\n\(outcome.output)")
     }
     #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     // The gate to copy is valid in a project file.
     let lines = outcome.output.split(separator: "\n")
     let start = try #require(lines.firstIndex { $0.hasSuffix("gate:") })
@@ -68,7 +68,7 @@ struct NoiseTests {
     #expect(outcome.code == code)
     #expect(outcome.output == "" && outcome.errors.contains("interrupted"))
     #expect(harness.has("torn"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     #expect(try harness.keptFiles() == before)
   }
 

@@ -33,7 +33,7 @@ struct RecordTests {
     let peak = try #require(try harness.metrics(in: outcome.output).first?["peak_rss"] as? Double)
     let own = try #require(Double(try harness.project.read("own").split { !$0.isNumber }.first ?? "")) * 1024
     #expect(abs(peak - own) <= own / 100, "\(command[0]): recorded \(peak), its own \(own)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test(
@@ -50,7 +50,7 @@ struct RecordTests {
     let outcome = try harness.run(["record", "--"] + command)
     #expect(outcome.code == code)
     #expect(outcome.text.contains(message), "\(outcome.output)\(outcome.errors)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("A command that runs longer than the timeout is stopped")
@@ -59,7 +59,7 @@ struct RecordTests {
     let outcome = try harness.run(["record", "--timeout", "300ms", "--", "sh", "-c", "sleep 1000 & sleep 1000"])
     #expect(outcome.code == 3)
     #expect(outcome.text.contains("timeout: did not end within 300 ms"), "\(outcome.output)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("The command inherits variables and working directory, and gets its arguments unchanged")

@@ -208,7 +208,7 @@ struct RepetitionEndTests {
     #expect(outcome.code == end.code, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.end() == end.end)
     #expect(outcome.text.contains(end.message), "\(outcome.output)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     #expect(!harness.has("started"), "the target must not have been started")
   }
 
@@ -224,6 +224,6 @@ struct RepetitionEndTests {
     #expect(try harness.end() == "start-failed")
     #expect(outcome.text.contains("port \(port.number) is already in use by another process"), "\(outcome.output)")
     #expect(!harness.has("started"))
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 }

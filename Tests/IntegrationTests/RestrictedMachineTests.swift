@@ -8,7 +8,7 @@ struct RestrictedMachineTests {
     var harness = try ScenarioHarness("target: {command: [touch, started]}")
     harness.launcher = ["/bin/bash", "-c", script, "bash"]
     let outcome = try harness.run(arguments.isEmpty ? ["check", "--allow-missing-baseline"] : arguments)
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
     return (outcome, harness.has("started"))
   }
 

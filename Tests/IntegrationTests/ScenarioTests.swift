@@ -39,7 +39,7 @@ struct ScenarioTests {
     #expect(outcome.code == 3)
     #expect(outcome.text.contains(message), "\(outcome.output)")
     #expect(outcome.text.contains("at highwater.yml:"), "the report has no location")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   @Test("The last output of the failed program is shown")
@@ -140,7 +140,7 @@ struct ScenarioTests {
       $0[$1["name"] as? String ?? ""] = $1["verdict"] as? String
     }
     #expect(verdicts["phase.idle.peak_rss"] == "pass" && verdicts["phase.load.peak_rss"] == "regression", "\(verdicts)")
-    #expect(try harness.leftovers() == [])
+    try harness.expectNothingLeft()
   }
 
   /// Each key is set once, so that memory depends only on the number of keys.

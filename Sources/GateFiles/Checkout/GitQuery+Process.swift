@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 
 extension GitQuery {
-  /// How long a command may take.
-  private static let mostTime = Duration.seconds(2)
+  /// How long a command may take: it ends a hang, and is more than git needs to read all files on a machine under load.
+  private static let mostTime = Duration.seconds(20)
 
   /// How long the kernel may take to end a killed command.
   private static let killTime = Duration.seconds(1)

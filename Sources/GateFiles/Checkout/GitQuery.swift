@@ -1,11 +1,12 @@
 package import FoundationEssentials
 package import GateCore
+import Glibc
 import LinuxSystem
 
 /// Properties of a checkout that only `git` itself knows.
 ///
 /// A commit is passed on only if it is 7 to 64 hexadecimal digits; no hook is run, and nothing is fetched. All results
-/// are nil if git does not know: in a shallow clone, without git, or if it takes longer than two seconds.
+/// are nil if git does not know: in a shallow clone, without git, or if it takes longer than 20 seconds.
 package enum GitQuery {
   /// The number of commits in `HEAD` that are not in the given commit.
   package static func commits(since commit: String, in root: String) -> Int? {
@@ -169,7 +170,10 @@ package enum GitQuery {
       let objects = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "objects"], in: root)
     else { return nil }
     let copy = "\(folder)/index"
-    if let bytes = try? SafeFile.read(index, atMost: 256 << 20) { try? SafeFile.write(bytes, to: copy) }
+    if let bytes = try? SafeFile.read(index, atMost: 256 << 20) {
+      try? SafeFile.write(bytes, to: copy)
+      copyTime(of: index, to: copy)
+    }
     let variables =
       [
         "GIT_INDEX_FILE=\(copy)", "GIT_OBJECT_DIRECTORY=\(folder)", "GIT_ALTERNATE_OBJECT_DIRECTORIES=\(objects)",
@@ -177,6 +181,14 @@ package enum GitQuery {
     let add = ["add", "--all", "--", ":(top)"]
     guard output(of: add, in: root, atMost: 4096, variables: variables) != nil else { return nil }
     return line(of: ["write-tree"], in: root, variables: variables)
+  }
+
+  /// Gives a copied index the time of the original: git reads a file again that is as new as the index, since its size
+  /// and time may be those from before an edit (gitformat-index(5), racy entries).
+  private static func copyTime(of index: String, to copy: String) {
+    var facts = stat()
+    guard stat(index, &facts) == 0 else { return }
+    utimensat(AT_FDCWD, copy, [facts.st_atim, facts.st_mtim], 0)
   }
 
   /// The commit in which a change left its target, as in ``files(editedBy:since:in:)``.

@@ -32,6 +32,29 @@ struct GitQueryTests {
     return text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
+  @Test("A file that was edited in the moment of the commit, with the same size, belongs to the tree of all files")
+  func editedAtOnce() throws {
+    try withRepository(["Start"]) { folder, _ in
+      let (root, file) = (URL(fileURLWithPath: folder), "\(folder)/source.c")
+      func write(_ text: String, to path: String) throws {
+        // Coarse clocks give one time to all that is written within some milliseconds.
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: path)
+      }
+      try git(["config", "core.trustctime", "false"], in: root)
+      try write("a", to: file)
+      try git(["add", "source.c"], in: root)
+      try write("b", to: file)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: "\(folder)/.git/index")
+      try FileManager.default.createDirectory(atPath: "\(folder)/.git/scratch", withIntermediateDirectories: false)
+      let tree = GitQuery.treeOfFiles(in: folder, usingFolder: "\(folder)/.git/scratch")
+      try git(["add", "source.c"], in: root)
+      #expect(try tree == git(["write-tree"], in: root))
+    }
+  }
+
   @Test("A commit's subject is the first line of its message, cut to 300 characters")
   func subject() throws {
     let long = String(repeating: "word ", count: 100)

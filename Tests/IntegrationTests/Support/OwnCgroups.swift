@@ -4,12 +4,19 @@ import Foundation
 enum OwnCgroups {
   /// The folders of the cgroups that these processes created, in any hierarchy.
   ///
-  /// They are named `highwater-<pid>-…`, in the cgroup of the process or one of its ancestors.
-  static func created(by processes: [Int32]) -> [String] {
+  /// They are named `highwater-<pid>-…`, in the cgroup of the process or one of its ancestors. Those that were there
+  /// before are of others: killed runs leave such folders, and the kernel reuses process IDs.
+  static func created(by processes: [Int32], since before: Set<String>) -> [String] {
+    all().filter { path in
+      let name = path.split(separator: "/").last ?? ""
+      return !before.contains(path) && processes.contains { name.hasPrefix("highwater-\($0)-") }
+    }
+  }
+
+  static func all() -> [String] {
     ancestors.flatMap { ancestor in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: ancestor)) ?? []
-      return names.filter { name in processes.contains { name.hasPrefix("highwater-\($0)-") } }
-        .map { "\(ancestor)/\($0)" }
+      return names.filter { $0.hasPrefix("highwater-") }.map { "\(ancestor)/\($0)" }
     }
   }
 

@@ -97,6 +97,12 @@ struct ScenarioHarness {
     return "\(end["kind"] ?? "")\(detail)"
   }
 
+  /// Fails with what is left of ended runs.
+  func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let left = try leftovers()
+    #expect(left == [], sourceLocation: sourceLocation)
+  }
+
   /// Live processes, cgroups and temporary files of ended runs.
   func leftovers() throws -> [String] {
     try project.survivors() + project.cgroups() + temporaryFiles()

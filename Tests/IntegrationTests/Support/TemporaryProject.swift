@@ -11,6 +11,8 @@ final class TemporaryProject {
   /// The process IDs of all runs.
   var runners: [Int32] = []
 
+  private let cgroupsBefore = Set(OwnCgroups.all())
+
   /// Writes the project file.
   ///
   /// Unless the scenarios have defaults, checks do not explain: that would run each target four more times.
@@ -57,7 +59,7 @@ final class TemporaryProject {
 
   /// The cgroups that runs of this project left behind.
   func cgroups() -> [String] {
-    OwnCgroups.created(by: runners)
+    OwnCgroups.created(by: runners, since: cgroupsBefore)
   }
 
   /// The IDs and command lines of live processes with this project's marker in their environment.
