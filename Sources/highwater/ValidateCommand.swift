@@ -14,9 +14,13 @@ struct ValidateCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
+  @Flag(help: "Print the JSON Schema of project files, for editors, and do nothing else.")
+  var schema = false
+
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var validate = Validate()
     validate.options = project.shared
+    validate.printsSchema = schema
     return try validate.run(in: invocation)
   }
 }

@@ -17,8 +17,11 @@ package struct SourcePlace: Sendable, Hashable, Codable, CustomStringConvertible
 
 /// The name of a scenario, phase, mark or environment in the project file.
 ///
-/// Names that match `[A-Za-z0-9][A-Za-z0-9._-]{0,99}` are safe in paths, terminals and HTML pages.
+/// Such names are safe in paths, terminals and HTML pages.
 package enum PlainName {
+  /// What a name matches, as a regular expression.
+  package static let pattern = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+
   package static let rule = "a letter or digit, then at most 99 of A-Z a-z 0-9 . _ -"
 
   package static func isValid(_ text: some StringProtocol) -> Bool {

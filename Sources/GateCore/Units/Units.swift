@@ -83,7 +83,7 @@ package struct Percent: Sendable, Hashable, Comparable {
 
 extension Duration {
   /// The units of time of the project file, in nanoseconds.
-  static let unitSizes: [(name: String, nanoseconds: Double)] = [
+  package static let unitSizes: [(name: String, nanoseconds: Double)] = [
     ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("m", 60e9), ("h", 3600e9),
   ]
 

@@ -80,38 +80,3 @@ extension DatabaseURL.Fault {
     }
   }
 }
-
-extension ReadingContext {
-  /// The value of `history`, unless it is `off`.
-  func history(_ value: YAMLValue) -> HistoryLocation? {
-    guard case .mapping = value.content else { return location(value) }
-    let example = "history: {url: \"postgresql://ci@db.example/highwater\", project: shop}"
-    guard let fields = Fields(value, of: "`history`", known: ["url", "project"], example: example, in: self),
-      let url = fields.only(of: ["url"], for: "`history`", in: self), let location = location(url.value)
-    else { return nil }
-    guard let project = fields["project"] else { return location }
-    guard case .database(var address) = location else {
-      printError(.project, at: project.place)
-      return nil
-    }
-    fields.take("project", into: &address.project) { line($0, as: "project", example: "project: shop") }
-    return .database(address)
-  }
-
-  private func location(_ value: YAMLValue) -> HistoryLocation? {
-    if let text = value.scalar {
-      do throws(DatabaseURL.Fault) {
-        if let address = try DatabaseURL.address(text, environment: environment ?? [:]) { return .database(address) }
-      } catch {
-        printError(error, at: value.place)
-        return nil
-      }
-    }
-    return path(value, as: "history", example: "history: off").map { .file($0) }
-  }
-
-  private func printError(_ fault: DatabaseURL.Fault, at place: SourcePlace) {
-    let (problem, hint) = fault.diagnostic
-    printError(problem, at: place, hint: hint)
-  }
-}

@@ -97,17 +97,14 @@ struct GateReader {
   }
 
   private func describedRule(_ value: YAMLValue, for metric: MetricName) -> GateRule? {
-    guard
-      let fields = Fields(
-        value, of: "a rule of `gate`", known: ["tolerance", "limit", "on"], example: "\(metric): {tolerance: 3%}",
-        in: context
-      )
-    else { return nil }
+    guard let fields = Fields(value, of: GateKeys.rule, in: context) else { return nil }
     var rule = GateRule(metric: metric, tolerance: nil)
-    fields.take("limit", into: &rule.limit) { amount($0, as: "limit", of: metric, example: "limit: 200MiB") }
-    fields.take("on", into: &rule.severity) { context.choice($0, as: "on") }
+    if let value = fields["limit"] { rule.limit = amount(value, as: "limit", of: metric, example: "limit: 200MiB") }
+    fields.take(GateKeys.on, into: &rule.severity)
     if fields["limit"] == nil { rule.tolerance = .standard(of: metric) }
-    fields.take("tolerance", into: &rule.tolerance) { tolerance($0, as: "tolerance", of: metric) }
+    if let tolerance = fields["tolerance"].flatMap({ tolerance($0, as: "tolerance", of: metric) }) {
+      rule.tolerance = tolerance
+    }
     if case .bounds(_, let absolute?) = rule.tolerance, let limit = rule.limit, !absolute.isLike(limit) {
       context.printError(
         "the limit and the tolerance of `\(metric)` are in different units", at: value.place,

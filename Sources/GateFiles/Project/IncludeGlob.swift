@@ -12,11 +12,10 @@ struct IncludeGlob {
   /// A pattern as an absolute path inside the root, and as it is written.
   typealias Pattern = (path: String, place: SourcePlace, source: String)
 
-  func patterns(_ value: YAMLValue) -> [Pattern] {
-    context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
-      pattern(item).map { ($0, item.place, item.scalar ?? "") }
-    } ?? []
-  }
+  static let form = ValueForm<[Pattern]>.list(
+    .init(.text) { value, _, context in
+      IncludeGlob(context: context).pattern(value).map { ($0, value.place, value.scalar ?? "") }
+    })
 
   /// The files of all patterns, each once: in the order of the patterns, and sorted by name for one pattern.
   ///

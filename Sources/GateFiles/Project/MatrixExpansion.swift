@@ -11,6 +11,11 @@ struct MatrixExpansion {
   /// A name with the values of more axes would be too long: it has at most 400 bytes, and four for each value.
   static let mostAxes = 100
 
+  /// The suite reads it, since it makes several scenarios of one.
+  static let form = ValueForm<Never>(
+    .map(["^\(PlainName.pattern)$": .list(.text, isShort: false)])
+  ) { _, _, _ in nil }
+
   let context: ReadingContext
 
   /// Every combination, the last axis changing fastest; nil, with diagnostics, if the matrix is invalid.

@@ -91,15 +91,13 @@ package enum ProjectFile {
     let folder = PathText.parent(of: file) ?? "/"
     let findings = Findings()
     findings.willRead(name)
-    let reader = ProjectReader(
-      context: ReadingContext(
-        findings: findings,
-        root: PathText.repositoryRoot(above: folder) ?? folder,
-        environment: environment
-      ),
-      webhooksNeeded: webhooksNeeded,
-      workingDirectory: workingDirectory
+    var context = ReadingContext(
+      findings: findings,
+      root: PathText.repositoryRoot(above: folder) ?? folder,
+      environment: environment
     )
+    context.needsWebhooks = webhooksNeeded
+    let reader = ProjectReader(context: context, workingDirectory: workingDirectory)
     let project = reader.project(value, file: file)
     guard let project, findings.isEmpty else { throw ProjectError(findings.sorted) }
     return project

@@ -7,6 +7,10 @@ struct ReadingContext {
   let root: String
   /// The variables for `${NAME}`; nil if it stays as it is.
   let environment: [String: String]?
+  /// Whether an unset variable of a webhook is an error; if not, the webhook only names it.
+  var needsWebhooks = true
+  /// How many `repeat` steps the value is in.
+  var loops = 0
   /// Those of the scenario that is read.
   var written = WrittenTexts()
 

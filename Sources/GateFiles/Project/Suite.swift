@@ -33,7 +33,7 @@ struct Suite {
     // A value with `{{axis}}` has no meaning until a matrix fills it in.
     let now = entries.filter { !$0.value.hasPlaceholder }
     ScenarioReader(context: context).checkDefaults(YAMLValue(.mapping(now), at: value.place))
-    return entries.filter { ScenarioReader.sharedKeys.contains($0.key.text) && !$0.value.isNull }
+    return entries.filter { ScenarioKeys.shared.keys.contains($0.key.text) && !$0.value.isNull }
   }
 
   private mutating func addMembers(of item: YAMLValue) {
@@ -99,7 +99,7 @@ struct Suite {
     }
     // A name without a value is reported with the other keys.
     guard !entry.value.isNull else { return nil }
-    return context.plainName(entry.value, as: "name", example: "name: load")
+    return ScenarioKeys.name.read(entry.value, in: context)
   }
 
   /// A scenario's own keys over the defaults: a value replaces the whole default, except in `gate` and `isolation`,

@@ -6,11 +6,17 @@ import GateReports
 /// Validates the project file and the approved baselines, and lists its content; runs nothing.
 package struct Validate {
   package var options = SharedOptions()
+  /// Prints the schema of project files instead, for editors.
+  package var printsSchema = false
 
   package init() {}
 
   /// Reads the project file, the files that it includes, and the baselines of all environments.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    if printsSchema {
+      invocation.console.print(ProjectSchema.text)
+      return .pass
+    }
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     for note in project.webhooks.compactMap(\.omissionNote) { invocation.console.note(note) }
     let (store, names) = (BaselineStore(folder: project.baselines), project.scenarios.map(\.name))

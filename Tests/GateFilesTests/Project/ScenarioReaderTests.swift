@@ -171,10 +171,10 @@ struct ScenarioReaderTests {
   func turns() {
     func loop(_ times: Int, _ steps: [Step]) -> Step { Step(.repeat(times: times, steps: steps)) }
     let mark = Step(.mark("m"))
-    #expect(StepReader.turns(of: []) == 0)
-    #expect(StepReader.turns(of: [mark, loop(3, [mark, loop(2, [mark])])]) == 10)
+    #expect(StepKeys.turns(of: []) == 0)
+    #expect(StepKeys.turns(of: [mark, loop(3, [mark, loop(2, [mark])])]) == 10)
     let huge = (0..<8).reduce([mark]) { steps, _ in [loop(1_000_000, steps)] }
-    #expect(StepReader.turns(of: huge + huge) == .max)
+    #expect(StepKeys.turns(of: huge + huge) == .max)
   }
 
   @Test(

@@ -1,0 +1,138 @@
+import GateCore
+
+/// The keys of `target`.
+enum TargetKeys {
+  static let command = Key(
+    "command", commandForm, "the program and its arguments, without a shell; this or `shell` is required",
+    standard: "–", example: #"command: [redis-server, --port, "7001"]"#)
+  static let shell = Key(
+    "shell", shellForm, "a line for `/bin/sh -c`", standard: "–", example: "shell: exec gzip -c big > /dev/null")
+  static let env = Key("env", variables, "variables to set", example: "env: {LC_ALL: C}")
+  static let inheritEnv = Key(
+    "inherit-env", .list(.init(.pattern("^[^=]+$")) { variableName($0.scalar, at: $0.place, in: $2) }),
+    "names of variables to pass through", example: "inherit-env: [JAVA_HOME]")
+  static let cwd = Key("cwd", .path, "working directory", standard: "the root", example: "cwd: build")
+  static let stdin = Key(
+    "stdin", InputKeys.form,
+    #"`null`, `pipe` (for `send`), `{file: PATH}` (of a FIFO its first writer is awaited within `timeout`), `{text: "…"}`"#,
+    standard: "`null`; `pipe` where a step is `send`", example: #"stdin: {text: "quit\n"}"#)
+  static let main = Key(
+    "main", .mapping(MainKeys.table, MainKeys.process),
+    "which process of the tree is the program: `{pidfile: PATH}` or `{name: REGEX}` (process name or command line)",
+    standard: "the largest process", example: "main: {pidfile: run/x.pid}")
+
+  static let table = KeyTable(
+    "target", of: "a target", [command.row, shell.row, env.row, inheritEnv.row, cwd.row, stdin.row, main.row],
+    short: "command", only: ["command", "shell"], example: "target: {command: [sleep, 1]}")
+
+  static func target(_ fields: Fields) -> Target? {
+    let entry = fields.only()
+    let command = entry.flatMap { entry in [Self.command, shell].first { $0.row.name == entry.key.text } }
+      .flatMap(fields.value)
+    var target = Target(command: command ?? .shell(":"), workingDirectory: fields.context.root)
+    fields.take(env, into: &target.environment)
+    fields.take(inheritEnv, into: &target.inheritedEnvironment)
+    fields.take(cwd, into: &target.workingDirectory)
+    fields.take(stdin, into: &target.input)
+    fields.take(main, into: &target.main)
+    return command == nil ? nil : target
+  }
+
+  private static let commandForm = ValueForm<Command>(.list(.text, isShort: false)) { value, row, context in
+    if value.scalar != nil {
+      context.printError(
+        "`command` must be a list of strings, not \(value.found)",
+        at: value.place,
+        hint: "such as `command: [sleep, 1]`; for a shell command line use `shell: \"…\"`"
+      )
+      return nil
+    }
+    return context.arguments(value, as: row.name).map(Command.arguments)
+  }
+
+  private static let shellForm = ValueForm<Command>(.text) { value, row, context in
+    context.shellLine(value, as: row.name).map(Command.shell)
+  }
+
+  private static let variables = ValueForm<[String: String]>(.map(["^[^=]+$": .text])) {
+    value, row, context in
+    guard case .mapping(let entries) = value.content else {
+      context.expected("a mapping", as: row.name, not: value, example: row.example)
+      return nil
+    }
+    var variables: [String: String] = [:]
+    for entry in entries {
+      guard let name = variableName(entry.key.text, at: entry.key.place, in: context) else { continue }
+      if variables[name] != nil {
+        context.printError("duplicate variable `\(Shown.text(name))`", at: entry.key.place)
+      }
+      if entry.value.isNull {
+        context.printError(
+          "the variable `\(Shown.text(name))` has no value",
+          at: entry.key.place,
+          hint: "write \"\" for an empty string"
+        )
+      }
+      variables[name] = entry.value.isNull ? "" : context.text(entry.value, as: name, example: "\(name): text")
+    }
+    return variables
+  }
+
+  private static func variableName(_ text: String?, at place: SourcePlace, in context: ReadingContext) -> String? {
+    guard let text, !text.isEmpty, !text.contains("="), !Shown.hasHarmful(text), text.utf8.count <= 1000 else {
+      context.printError(
+        "`\(Shown.text(text ?? ""))` is not a variable name",
+        at: place,
+        hint: "a name has no `=` and no control characters, such as `JAVA_HOME`"
+      )
+      return nil
+    }
+    guard text != "HIGHWATER_MARKS" else {
+      context.printError("`HIGHWATER_MARKS` is set by highwater itself", at: place, hint: "remove it")
+      return nil
+    }
+    return text
+  }
+}
+
+/// The keys of `stdin`, which may also be a word.
+enum InputKeys {
+  static let file = Key("file", .path, "a file that it reads", standard: "–", example: "file: input.txt")
+  static let text = Key("text", .text, "a text that it reads", standard: "–", example: "text: quit")
+  static let table = KeyTable(
+    "stdin", of: "`stdin`", [file.row, text.row], only: ["file", "text"], example: "stdin: {file: path}")
+
+  static let form = ValueForm<Target.Input>(.any([.null, .words(["null", "pipe"]), .mapping { table }])) {
+    value, row, context in
+    if case .mapping = value.content { return Fields(value, of: table, in: context).flatMap(described) }
+    switch value.isNull ? "null" : value.scalar {
+    case "null": return .null
+    case "pipe": return .pipe
+    default:
+      context.expected(
+        "`null`, `pipe`, `{file: path}` or `{text: \"…\"}`", as: row.name, not: value, example: "stdin: pipe")
+      return nil
+    }
+  }
+
+  private static func described(_ fields: Fields) -> Target.Input? {
+    guard fields.only() != nil else { return nil }
+    return fields.value(of: text).map(Target.Input.text) ?? fields.value(of: file).map(Target.Input.file)
+  }
+}
+
+/// The keys of `main`.
+enum MainKeys {
+  static let pidfile = Key(
+    "pidfile", .path, "a file with its process ID", standard: "–", example: "pidfile: run/x.pid")
+  static let name = Key(
+    "name", .pattern, "a regular expression for its name or command line", standard: "–", example: "name: worker")
+  static let table = KeyTable(
+    "main", of: "`main`", [pidfile.row, name.row], only: ["pidfile", "name"], example: "main: {pidfile: run/x.pid}")
+
+  static func process(_ fields: Fields) -> Target.MainProcess? {
+    guard fields.only() != nil else { return nil }
+    return fields.value(of: name).map(Target.MainProcess.name)
+      ?? fields.value(of: pidfile).map(Target.MainProcess.pidfile)
+  }
+}
