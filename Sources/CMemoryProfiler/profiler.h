@@ -196,6 +196,8 @@ struct hw_memory {
   struct hw_ranges *shared;
   /// Whether its process is about to exit.
   int is_ending;
+  /// Whether its own peak is kept: several threads of a process may show that it is about to exit.
+  int is_kept;
   /// The last visit of all memories that found it.
   uint32_t visit;
   struct hw_code *code;

@@ -91,8 +91,9 @@ static void add_copy(struct group *group, struct hw_memory *memory) {
 
 /// Keeps what one process has held at its own peak, if it is among the largest of its name.
 static void keep_single(const char *command, struct hw_memory *memory) {
-  struct group *group = group_of(command, HW_SINGLE);
+  struct group *group = memory->is_kept ? NULL : group_of(command, HW_SINGLE);
   if (group == NULL) return;
+  memory->is_kept = 1;
   if (group->members == NULL) group->members = calloc(MAX_SINGLE, sizeof *group->members);
   if (group->members == NULL) return;
   if (group->count == MAX_SINGLE) {

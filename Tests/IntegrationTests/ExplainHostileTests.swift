@@ -189,6 +189,40 @@ struct ExplainHostileTests {
     #expect(found.text.contains(#/hold\(\) \(first-thread\) +60\.0 MiB +held/#), "\(found.text)\(found.errors)")
     #expect(found.text.contains(#/peak 6\d\.\d MiB \(VmHWM\)/#), "\(found.text)")
   }
+
+  /// Ends while four of its threads wait.
+  private static let endingThread = CompiledProgram(
+    "ending-thread", flags: ["-O1", "-pthread"],
+    """
+    #include <pthread.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    static void *wait_long(void *of) { for (;;) pause(); return of; }
+    static void *end(void *of) {
+      static char *volatile held;
+      held = malloc(8 << 20);
+      memset(held, 1, 8 << 20);
+      exit(of != NULL);
+    }
+    int main(void) {
+      pthread_t threads[5];
+      for (int at = 0; at < 4; at++) pthread_create(&threads[at], NULL, wait_long, NULL);
+      pthread_create(&threads[4], NULL, end, NULL);
+      wait_long(NULL);
+    }
+    """)
+
+  @Test("A process that one of its threads ends counts once")
+  func endingThread() throws {
+    let command = try Self.endingThread.command[0]
+    let project = try TemporaryProject(
+      "version: 1\nscenarios: [{name: program, target: {command: [\"\(command)\"]}}]\n")
+    let found = try Highwater.run("explain", "--json", "x.json", in: project)
+    #expect(found.code == 0, "\(found.text)\(found.errors)")
+    let profile = try project.read("x.json")
+    #expect(profile.contains("\"process\" : \"ending-thread\"") && !profile.contains("\"rank\""), "\(profile)")
+  }
 }
 
 extension [FoldedStack] {
