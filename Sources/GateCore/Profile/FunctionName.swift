@@ -95,16 +95,16 @@ private enum ModuleName {
   private static let deleted = " (deleted)"
 
   private static func lastPart(_ path: Substring) -> Substring {
-    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path
   }
 
   /// Where `.so` or `.so.6` begins.
   private static func suffix(of file: Substring) -> Substring.Index? {
     var end = file.endIndex
-    while let dot = file[..<end].lastIndex(of: ".") {
-      let part = file[file.index(after: dot)..<end]
+    while let dot = file[..<end].utf8.lastIndex(of: UInt8(ascii: ".")) {
+      let part = file[file.utf8.index(after: dot)..<end]
       if part == "so" { return dot }
-      guard part.allSatisfy(\.isASCIIDigit) else { return nil }
+      guard part.utf8.allSatisfy(\.isDecimalDigit) else { return nil }
       end = dot
     }
     return nil
@@ -117,70 +117,77 @@ private enum ModuleName {
     }
     guard let dash = stem.lastIndex(of: "-") else { return String(stem) }
     let version = stem[stem.index(after: dash)...]
-    let isVersion = version.contains(".") && version.allSatisfy { $0.isASCIIDigit || $0 == "." }
+    let isVersion =
+      version.contains(".") && version.utf8.allSatisfy { $0.isDecimalDigit || $0 == UInt8(ascii: ".") }
     return String(isVersion ? stem[..<dash] : stem)
   }
 }
 
-/// Names of functions.
+/// Names of functions, handled as bytes: some programs have ten thousands.
 private enum SymbolName {
   /// Suffixes of symbol versions, and of parts and copies of functions that compilers make (GCC, LLVM).
   private static let suffixes = [
     "@", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.", " [clone ",
-  ]
-
-  /// What suffixes and hashes contain.
-  private static let marks = Set("@. [+:".utf8)
+  ].map { Array($0.utf8) }
 
   /// Without the compiler's suffixes and hashes; empty if it is only an address.
   static func plain(_ name: String) -> String {
     // Most names have nothing to remove.
-    guard name.hasPrefix("0x") || name.utf8.contains(where: marks.contains) else { return name }
-    var text = name[...]
-    if text.hasPrefix("0x") && text.dropFirst(2).allSatisfy(\.isHexDigit) { return "" }
+    guard name.hasPrefix("0x") || name.utf8.contains(where: isMark) else { return name }
+    var text = Array(name.utf8)[...]
+    if isAddress(text) { return "" }
     for suffix in suffixes {
       if let at = place(of: suffix, in: text) { text = text[..<at] }
     }
-    return withoutCrateHashes(withoutOffset(withoutRustHash(text)))
+    return String(decoding: withoutCrateHashes(withoutOffset(withoutRustHash(text))), as: UTF8.self)
+  }
+
+  /// Whether suffixes and hashes contain it.
+  private static func isMark(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "@"), UInt8(ascii: "."), UInt8(ascii: " "), UInt8(ascii: "["), UInt8(ascii: "+"),
+      UInt8(ascii: ":"):
+      true
+    default: false
+    }
+  }
+
+  private static func isAddress(_ text: ArraySlice<UInt8>) -> Bool {
+    text.starts(with: "0x".utf8) && text.dropFirst(2).allSatisfy(\.isHexadecimalDigit)
   }
 
   /// A suffix is not the whole name; Objective-C, Go and Swift have names with `@` at the start only.
-  private static func place(of suffix: String, in text: Substring) -> Substring.Index? {
-    var at = text.startIndex
-    while let next = text[at...].dropFirst().firstIndex(of: suffix.first ?? " ") {
-      if text[next...].hasPrefix(suffix) { return next }
-      at = next
-    }
-    return nil
+  private static func place(of suffix: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
+    text.indices.dropFirst().first { text[$0] == suffix[0] && text[$0...].starts(with: suffix) }
   }
 
   /// As in `server::remember::h0123456789abcdef` (Rust's legacy mangling).
-  private static func withoutRustHash(_ text: Substring) -> Substring {
+  private static func withoutRustHash(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let hash = text.suffix(19)
-    let isHash = hash.count == 19 && hash.hasPrefix("::h") && hash.dropFirst(3).allSatisfy(\.isHexDigit)
+    let isHash =
+      hash.count == 19 && hash.starts(with: "::h".utf8) && hash.dropFirst(3).allSatisfy(\.isHexadecimalDigit)
     return isHash ? text.dropLast(19) : text
   }
 
   /// As in `remember+0x1f`.
-  private static func withoutOffset(_ text: Substring) -> Substring {
-    guard let plus = text.lastIndex(of: "+"), plus > text.startIndex else { return text }
-    let offset = text[text.index(after: plus)...]
-    let isOffset = offset.hasPrefix("0x") && offset.count > 2 && offset.dropFirst(2).allSatisfy(\.isHexDigit)
-    return isOffset ? text[..<plus] : text
+  private static func withoutOffset(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard let plus = text.lastIndex(of: UInt8(ascii: "+")), plus > text.startIndex else { return text }
+    let offset = text[(plus + 1)...]
+    return offset.count > 2 && isAddress(offset) ? text[..<plus] : text
   }
 
   /// As in `server[0123456789abcdef]::remember` (Rust's v0 mangling).
-  private static func withoutCrateHashes(_ text: Substring) -> String {
-    guard text.contains("[") else { return String(text) }
-    var (plain, rest) = ("", text)
-    while let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]") {
-      let inside = rest[rest.index(after: open)..<close]
-      let isHash = inside.count >= 8 && inside.allSatisfy(\.isHexDigit)
-      let end = rest.index(after: close)
-      plain += rest[..<(isHash ? open : end)]
-      rest = rest[end...]
+  private static func withoutCrateHashes(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var (plain, rest) = ([] as ArraySlice<UInt8>, text)
+    while let open = rest.firstIndex(of: UInt8(ascii: "[")),
+      let close = rest[open...].firstIndex(of: UInt8(ascii: "]"))
+    {
+      let inside = rest[(open + 1)..<close]
+      let isHash = inside.count >= 8 && inside.allSatisfy(\.isHexadecimalDigit)
+      plain += rest[..<(isHash ? open : close + 1)]
+      rest = rest[(close + 1)...]
     }
-    return plain + rest
+    return plain.isEmpty ? rest : plain + rest
   }
 
   /// The function of code that a runtime generated, by its name in a perf map: `py::handle:/srv/server.py` of CPython,
@@ -202,7 +209,7 @@ private enum SymbolName {
     let call = name.dropFirst(kind.count + 1).drop { "*~^+-".contains($0) }
     guard let space = call.lastIndex(of: " ") else { return CallTree.Function(module: "", name: String(call)) }
     let parts = call[call.index(after: space)...].split(separator: ":", maxSplits: 1)
-    let line = parts.dropFirst().first.flatMap { Int($0.prefix(while: \.isASCIIDigit)) }
+    let line = parts.dropFirst().first.flatMap { Int($0.prefix { ("0"..."9").contains($0) }) }
     let function = space == call.startIndex ? "(anonymous)" : String(call[..<space])
     return CallTree.Function(module: "", name: function, file: parts.first.map(String.init), line: line)
   }
@@ -235,31 +242,32 @@ private enum Lambda {
   /// The template argument around a place, without `&&` behind it.
   private static func argument(of name: String, around place: String.Index) -> String {
     var (before, behind) = (BracketDepth(), BracketDepth())
-    let start = name[..<place].reversed().prefix { !separates($0, at: -before.after($0)) }.count
-    let end = name[place...].prefix { !separates($0, at: behind.after($0)) && $0 != "&" }.endIndex
-    return String(name[name.index(place, offsetBy: -start)..<end])
+    let text = name.utf8
+    let start = text[..<place].reversed().prefix { !separates($0, at: -before.after($0)) }.count
+    let end = text[place...].prefix { !separates($0, at: behind.after($0)) && $0 != UInt8(ascii: "&") }.endIndex
+    return String(name[text.index(place, offsetBy: -start)..<end])
   }
 
-  /// Whether a character is not of an argument that it follows, at a depth of brackets.
-  private static func separates(_ character: Character, at depth: Int) -> Bool {
-    depth < 0 || depth == 0 && (character == "," || character == " ")
+  /// Whether a byte is not of an argument that it follows, at a depth of brackets.
+  private static func separates(_ byte: UInt8, at depth: Int) -> Bool {
+    depth < 0 || depth == 0 && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: " "))
   }
 }
 
 /// How deep in brackets a place of a name is.
 struct BracketDepth {
   private(set) var depth = 0
-  private var previous: Character = " "
+  private var previous = UInt8(ascii: " ")
 
-  /// The depth behind one more character.
-  mutating func after(_ character: Character) -> Int {
-    switch character {
-    case "<", "(", "[", "{": depth += 1
-    case ">" where previous == "-": break  // an arrow
-    case ">", ")", "]", "}": depth -= 1
+  /// The depth behind one more byte.
+  mutating func after(_ byte: UInt8) -> Int {
+    switch byte {
+    case UInt8(ascii: "<"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+    case UInt8(ascii: ">") where previous == UInt8(ascii: "-"): break  // an arrow
+    case UInt8(ascii: ">"), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
     default: break
     }
-    previous = character
+    previous = byte
     return depth
   }
 }
@@ -269,8 +277,9 @@ enum QualifiedName {
   /// Without template arguments, as in `_M_invoke` of `std::thread::_Invoker<int>::_M_invoke<0>`.
   static func lastPart(of name: String) -> String {
     var (brackets, start) = (BracketDepth(), name.startIndex)
-    for index in name.indices where brackets.after(name[index]) == 0 && name[index] == ":" {
-      start = name.index(after: index)
+    for index in name.utf8.indices where brackets.after(name.utf8[index]) == 0 && name.utf8[index] == UInt8(ascii: ":")
+    {
+      start = name.utf8.index(after: index)
     }
     return String(name[start...].prefix { $0 != "<" })
   }
@@ -278,26 +287,31 @@ enum QualifiedName {
   /// As in `std::__invoke` of `void std::__invoke<int>(int)`.
   static func of(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }) else { return name }
-    var (brackets, start) = (BracketDepth(), name.startIndex)
-    for index in name.indices {
-      if name[index] == "(" && brackets.depth == 0 && isOfParameters(name[start..<index]) {
-        return String(name[start..<index])
+    let text = Array(name.utf8)
+    var (brackets, start) = (BracketDepth(), 0)
+    for (index, byte) in text.enumerated() {
+      if byte == UInt8(ascii: "(") && brackets.depth == 0 && isOfParameters(text[start..<index]) {
+        return String(decoding: text[start..<index], as: UTF8.self)
       }
-      if brackets.after(name[index]) == 0 && name[index] == " " && !name[..<index].hasSuffix("operator") {
-        start = name.index(after: index)
-      }
+      if brackets.after(byte) == 0 && byte == UInt8(ascii: " ") && !isOperator(text[..<index]) { start = index + 1 }
     }
-    return String(name[start...])
+    return String(decoding: text[start...], as: UTF8.self)
   }
 
   /// Whether parameters may follow: other parentheses are at the start of names, as in `(anonymous namespace)::f` and in
   /// Go's `main.(*Table).grow`, and belong to `operator()`.
-  private static func isOfParameters(_ name: Substring) -> Bool {
+  private static func isOfParameters(_ name: ArraySlice<UInt8>) -> Bool {
     guard let last = name.last else { return false }
-    return last != "." && last != ":" && !name.hasSuffix("operator")
+    return last != UInt8(ascii: ".") && last != UInt8(ascii: ":") && !isOperator(name)
   }
+
+  private static func isOperator(_ name: ArraySlice<UInt8>) -> Bool { name.suffix(8).elementsEqual("operator".utf8) }
 }
 
-extension Character {
-  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+extension UInt8 {
+  fileprivate var isDecimalDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  fileprivate var isHexadecimalDigit: Bool {
+    isDecimalDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+  }
 }

@@ -32,13 +32,13 @@ private enum RustName {
   /// What `<Type as Trait>::method` and `<Type>::method` have between their brackets.
   private static func typeAndTrait(of name: Substring) -> [Substring] {
     var (brackets, parts, start) = (BracketDepth(), [] as [Substring], name.startIndex)
-    for index in name.indices {
-      let depth = brackets.after(name[index])
+    for index in name.utf8.indices {
+      let depth = brackets.after(name.utf8[index])
       if depth < 0 { return parts + [name[start..<index]] }
       // text from outside: Rust's v0 names
-      if depth == 0 && name[index...].hasPrefix(" as ") {
+      if depth == 0 && name.utf8[index] == UInt8(ascii: " ") && name[index...].hasPrefix(" as ") {
         parts.append(name[start..<index])
-        start = name.index(index, offsetBy: 4)
+        start = name.utf8.index(index, offsetBy: 4)
       }
     }
     return parts + [name[start...]]
@@ -64,13 +64,18 @@ struct RoleTable {
 
   init(_ functions: some Sequence<FunctionName>) {
     isRust = functions.contains { Self.rustMarks.match($0.name) }
-    collected = Self.rules.first { $0.collected != nil && functions.contains(where: $0.matches) }?.collected
+    let shortNames = functions.map { (name: $0, short: $0.shortName) }
+    collected =
+      Self.rules.first { rule in
+        rule.collected != nil && shortNames.contains { rule.matches($0.name, short: $0.short) }
+      }?.collected
   }
 
   func role(of name: FunctionName) -> FunctionRole {
     if name.name.isEmpty && name.module.isEmpty { return .unknown }
-    if let rule = Self.rules.first(where: { $0.matches(name) }) { return rule.role }
-    return isRust && RustName.isOfLibrary(QualifiedName.of(name.name)) ? .runtime(nil) : .own
+    let short = name.shortName
+    if let rule = Self.rules.first(where: { $0.matches(name, short: short) }) { return rule.role }
+    return isRust && RustName.isOfLibrary(short) ? .runtime(nil) : .own
   }
 }
 
@@ -116,10 +121,9 @@ extension RoleTable {
       if case .runtime(let runtime) = role { runtime } else { nil }
     }
 
-    func matches(_ function: FunctionName) -> Bool {
+    /// `name` is the function's short name: Java's have parameters as well.
+    func matches(_ function: FunctionName, short name: String) -> Bool {
       if modules.match(function.module) { return true }
-      // Java's have parameters, too.
-      let name = QualifiedName.of(function.name)
       guard function.isScript else { return names.match(name) }
       if function.module.isEmpty && classes.match(name) { return true }
       return [name, function.name].contains { name in

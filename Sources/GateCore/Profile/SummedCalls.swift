@@ -34,8 +34,7 @@ struct SummedCalls {
     collected = roles.collected
     functions = names.map { ProfileSummary.Function(name: $0, role: roles.role(of: $0)) }
     repetitions = trees.map { _ in Repetition() }
-    let native = trees.flatMap(\.functions).filter { $0.file != nil && !$0.module.isEmpty }
-    sourced = Set(native.map { FunctionName($0).module })
+    sourced = Self.sourced(trees, names, indexes)
     let nodes = zip(trees, indexes).map { tree, indexes in tree.nodes.isEmpty ? [] : merge(tree, indexes) }
     let weights = zip(trees, nodes).map { tree, nodes in
       var weights = [CallTree.Weight](repeating: .zero, count: places.count)
@@ -62,6 +61,17 @@ struct SummedCalls {
     }
     let indexes = trees.map { tree in tree.functions.map { seen[$0] ?? index(of: $0) } }
     return (names, indexes)
+  }
+
+  /// The modules of functions of which the source file is known.
+  private static func sourced(_ trees: [CallTree], _ names: [FunctionName], _ indexes: [[Int]]) -> Set<String> {
+    var modules: Set<String> = []
+    for (tree, indexes) in zip(trees, indexes) {
+      for (function, index) in zip(tree.functions, indexes) where function.file != nil && !function.module.isEmpty {
+        modules.insert(names[index].module)
+      }
+    }
+    return modules
   }
 
   // MARK: Places
@@ -214,8 +224,9 @@ struct SummedCalls {
     var most = [Int64](repeating: 0, count: functions.count)
     for (tree, indexes) in zip(trees, indexes) {
       for (function, held) in zip(tree.functions.indices, tree.heldByFunction) {
+        guard held > most[indexes[function]] else { continue }
         let place = FunctionName.source(of: tree.functions[function])
-        guard let line = place.line, held > most[indexes[function]] else { continue }
+        guard let line = place.line else { continue }
         most[indexes[function]] = held
         (functions[indexes[function]].line, functions[indexes[function]].file) = (line, place.file)
       }

@@ -59,22 +59,20 @@ struct ProfiledRuns {
     guard !isInterrupted else { return nil }
     var explanation = Explanation(scenario: self.own.name, obstacle: failure.map { .failed(failure: $0) })
     explanation.limits = measurer.profilerLimits
-    explanation.build = ProfiledBuild(own)
-    if own.isEmpty, let cutShort {
+    let isWhole = !own.isEmpty
+    if !isWhole, let cutShort {
       explanation.obstacle = .ranOut(after: cutShort.time, rise: rise.kind)
       own = [cutShort.repetition]
     }
-    compare(own, base ?? ProfiledBuild(other), in: &explanation)
-    return explanation
-  }
-
-  private func compare(_ own: [ProfiledRepetition], _ before: ProfiledBuild?, in explanation: inout Explanation) {
-    guard let comparison = ProfiledBuild(own)?.comparison(with: before, of: rise) else {
+    let build = ProfiledBuild(own)
+    if isWhole { explanation.build = build }
+    explanation.comparison = build?.comparison(with: base ?? ProfiledBuild(other), of: rise)
+    guard let comparison = explanation.comparison else {
       explanation.obstacle = explanation.obstacle ?? .noSnapshot
-      return
+      return explanation
     }
-    explanation.comparison = comparison
     explanation.profile = own.compactMap { $0.profile(like: comparison.now) }.middle
+    return explanation
   }
 
   /// Growth is that of one build.
