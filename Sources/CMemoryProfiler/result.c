@@ -175,26 +175,84 @@ static const char *file_name(const char *path) {
   return slash == NULL ? path : slash + 1;
 }
 
-/// Writes a node; of several functions at its place, one after the other, the last one is the caller of further nodes.
-static void write_line(
-  FILE *file, uint32_t node, uint32_t parent, struct hw_weight weight, const char *module, struct hw_source source,
-  int is_inlined
-) {
-  fprintf(
-    file, "node\t%u\t%u\t%lld\t%lld\t%lld\t", node, parent, (long long)weight.live, (long long)weight.touched,
-    (long long)weight.sampled);
+/// A function as it was written; equal texts are mostly the same pointers.
+struct written {
+  const char *module;
+  struct hw_source source;
+  int is_inlined;
+  /// From 1; 0 in free slots.
+  uint32_t number;
+};
+
+static struct written *functions;
+static uint32_t function_count, function_capacity;
+
+static struct written *slot_of(struct written function) {
+  uintptr_t mixed = (uintptr_t)function.module ^ (uintptr_t)function.source.function << 1;
+  mixed ^= (uintptr_t)function.source.file << 2 ^ (uintptr_t)function.source.line << 32 ^ (uintptr_t)function.is_inlined;
+  uint32_t at = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (function_capacity - 1);
+  for (; functions[at].number != 0; at = (at + 1) & (function_capacity - 1)) {
+    const struct written *other = &functions[at];
+    if (other->module == function.module && other->source.function == function.source.function &&
+      other->source.file == function.source.file && other->source.line == function.source.line &&
+      other->is_inlined == function.is_inlined) break;
+  }
+  return &functions[at];
+}
+
+/// Doubles the table; 0 if there is no memory for that.
+static int grow_functions(void) {
+  struct written *former = functions;
+  uint32_t count = function_capacity, larger = count == 0 ? 4096 : count * 2;
+  struct written *grown = calloc(larger, sizeof *grown);
+  if (grown == NULL) return 0;
+  functions = grown;
+  function_capacity = larger;
+  for (uint32_t at = 0; at < count; at++) {
+    if (former[at].number != 0) *slot_of(former[at]) = former[at];
+  }
+  free(former);
+  return 1;
+}
+
+/// The number of a function, which is written at its first use; 0 if there is no memory for it.
+static uint32_t number_of(FILE *file, const char *module, struct hw_source source, int is_inlined) {
+  if (function_count >= function_capacity / 2 && !grow_functions()) return 0;
+  struct written function = {.module = module, .source = source, .is_inlined = is_inlined};
+  struct written *slot = slot_of(function);
+  if (slot->number != 0) return slot->number;
+  *slot = function;
+  slot->number = ++function_count;
+  fprintf(file, "function\t%u\t", slot->number);
   const char *texts[] = {module, source.function, source.file};
   for (int at = 0; at < 3; at++) {
     write_text(file, texts[at]);
     fputc('\t', file);
   }
   fprintf(file, "%d\t%d\n", source.line, is_inlined);
+  return slot->number;
 }
 
-/// Whether the debug information of a file is worth reading: that of the C library takes longer than all else, and its
-/// functions are not named.
+/// Writes a node; of several functions at its place, one after the other, the last one is the caller of further nodes.
+static void write_line(
+  FILE *file, uint32_t node, uint32_t parent, struct hw_weight weight, const char *module, struct hw_source source,
+  int is_inlined
+) {
+  uint32_t function = number_of(file, module, source, is_inlined);
+  fprintf(
+    file, "node\t%u\t%u\t%lld\t%lld\t%lld\t%u\n", node, parent, (long long)weight.live, (long long)weight.touched,
+    (long long)weight.sampled, function);
+}
+
+/// Whether the debug information of a file is worth reading: that of the C library, of the loader and of interpreters takes
+/// longer than all else, and their functions are not named (`FunctionRole`).
 static int has_useful_sources(const char *module) {
-  return has_sources && strncmp(module, "libc.so", 7) != 0 && strncmp(module, "ld-", 3) != 0;
+  static const char *const useless[] = {"libc.so", "ld-", "python3", "libpython3", "libjvm.so", "libnode.so", "libv8"};
+  if (!has_sources || strcmp(module, "node") == 0) return 0;
+  for (size_t at = 0; at < sizeof useless / sizeof *useless; at++) {
+    if (strncmp(module, useless[at], strlen(useless[at])) == 0) return 0;
+  }
+  return 1;
 }
 
 static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {

@@ -92,7 +92,12 @@ extension CallTree {
 
     /// The node of a function below a caller's node, a new one if needed.
     package mutating func node(of function: Function, below parent: Int?) -> Int {
-      let place = Place(parent: parent, function: index(of: function))
+      node(ofFunction: index(of: function), below: parent)
+    }
+
+    /// The same of a function by its index.
+    package mutating func node(ofFunction function: Int, below parent: Int?) -> Int {
+      let place = Place(parent: parent, function: function)
       if let node = places[place] { return node }
       tree.nodes.append(Node(parent: parent, function: place.function))
       places[place] = tree.nodes.count - 1
@@ -110,7 +115,8 @@ extension CallTree {
       if let last { add(weight, to: last) }
     }
 
-    private mutating func index(of function: Function) -> Int {
+    /// The index of a function in the tree, a new one if needed.
+    package mutating func index(of function: Function) -> Int {
       if let index = functions[function] { return index }
       tree.functions.append(function)
       functions[function] = tree.functions.count - 1

@@ -57,7 +57,7 @@ struct Profiler {
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
       while let bytes = file.read(into: buffer, at: text.count), !bytes.isEmpty { text += bytes }
     }
-    return MemoryProfileReader.profiles(in: String(decoding: text, as: UTF8.self))
+    return MemoryProfileReader.profiles(in: text)
   }
 
   /// Why call stacks are followed by frame pointers alone; nil if libdw was loaded, which happens at the first use.

@@ -39,7 +39,7 @@ extension FuzzTarget {
 
   /// What the profiler writes when a target has ended.
   static let profilerOutput = FuzzTarget("profiler-output") { input in
-    let profiles = MemoryProfileReader.profiles(in: String(decoding: input, as: UTF8.self))
+    let profiles = MemoryProfileReader.profiles(in: input)
     _ = ProfileSummary(profiles).map { ProfileComparison(now: $0).largestChanges(atMost: 10) }
     guard let build = ProfiledBuild([ProfiledRepetition(main: nil, profiles: profiles)]) else { return }
     try promise(build.comparison(with: build)?.finding?.culprit == nil, "a function is named though nothing changed")
