@@ -71,16 +71,37 @@ static enum step step_by_row(struct walk *walk, const struct hw_row *row) {
 
 #if defined(__x86_64__)
 
-/// Follows code that only adds to the stack pointer before it returns, as Python's trampolines for perf do.
-static enum step step_by_code(struct walk *walk) {
+/// What is remembered of code that a call returns to: the bytes that it adds to the stack pointer before it returns, or that
+/// it does something else.
+static struct known_code {
+  uint64_t process, address;
+  int16_t size;
+} known_code[1024];
+#define OTHER_CODE (-1)
+
+/// How many bytes the code at an address adds to the stack pointer before it returns, as Python's trampolines for perf do;
+/// `OTHER_CODE` if it does more.
+static int size_of_return(const struct walk *walk, uint64_t address) {
+  struct known_code *known = &known_code[(address ^ address >> 10) % 1024];
+  uint64_t process = hw_code_number(walk->code);
+  if (known->process == process && known->address == address) return known->size;
   const struct hw_memory *memory = walk->stack->memory;
-  uint64_t *stack_pointer = &walk->registers.values[HW_STACK_POINTER];
   uint8_t code[5];
-  if (!walk->is_return || memory->read(memory, walk->registers.values[HW_PC], code, 5) != 5) return STEP_FAILED;
+  if (memory->read(memory, address, code, sizeof code) != sizeof code) return OTHER_CODE;
   // add $size, %rsp; ret
-  if (code[0] != 0x48 || code[1] != 0x83 || code[2] != 0xc4 || code[3] > 0x7f || code[4] != 0xc3) return STEP_FAILED;
-  if (!hw_stack_word(walk->stack, *stack_pointer + code[3], &walk->registers.values[HW_PC])) return STEP_FAILED;
-  *stack_pointer += code[3] + 8u;
+  int is_return = code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4 && code[3] <= 0x7f && code[4] == 0xc3;
+  *known = (struct known_code){process, address, is_return ? code[3] : OTHER_CODE};
+  return known->size;
+}
+
+/// Follows code that only adds to the stack pointer before it returns.
+static enum step step_by_code(struct walk *walk) {
+  uint64_t *stack_pointer = &walk->registers.values[HW_STACK_POINTER];
+  int size = walk->is_return ? size_of_return(walk, walk->registers.values[HW_PC]) : OTHER_CODE;
+  if (size == OTHER_CODE) return STEP_FAILED;
+  uint64_t return_at = *stack_pointer + (uint64_t)size;
+  if (!hw_stack_word(walk->stack, return_at, &walk->registers.values[HW_PC])) return STEP_FAILED;
+  *stack_pointer = return_at + 8;
   return STEP_CALLER;
 }
 
