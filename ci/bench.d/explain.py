@@ -97,11 +97,11 @@ def cost(body):
     return [statistics.median(each[at] for each in costs) for at in range(2)]
 
 
-def explain(command):
-    """One scenario explained, in three repetitions."""
-    made("highwater.yml", json.dumps({"version": 1, "history": "off", "scenarios": [scenario(command)]}))
-    subprocess.run([HIGHWATER, "explain", "--json", "profile.json"], cwd=scratch.name, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def three_repetitions(command, *words):
+    """A command of Highwater with one scenario in three repetitions."""
+    described = scenario(command) | {"repetitions": 3}
+    made("highwater.yml", json.dumps({"version": 1, "history": "off", "scenarios": [described]}))
+    subprocess.run([HIGHWATER, *words], cwd=scratch.name, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def parts():
@@ -120,7 +120,8 @@ memray = [f"{os.environ['BENCH_PYTHON']}/python", "-m", "memray", "run", "--nati
 closure, costs = [], []
 for name, command in PROGRAMS.items():
     plain = cost(lambda: run([], command))
-    found = [each / 3 for each in cost(lambda: explain(command))]
+    checked = [each / 3 for each in cost(lambda: three_repetitions(command, "check", "--allow-missing-baseline"))]
+    found = [each / 3 for each in cost(lambda: three_repetitions(command, "explain", "--json", "profile.json"))]
     method, anonymous, total, sizes = parts()
     missing = sizes.get("unattributed-no-page-fault", 0)
     closure.append([name, method, kibibytes(anonymous), kibibytes(total - anonymous), kibibytes(missing),
@@ -130,9 +131,11 @@ for name, command in PROGRAMS.items():
     ratios.append(None if name.endswith(", static") else cost(lambda: run(heaptrack, command)))
     ratios.append(cost(lambda: run(perf, command)))
     ratios.append(cost(lambda: run(memray, command[1:])) if command[0].endswith("/python") else None)
-    costs.append([name, f"{plain[0]:.2f}"]
+    ratio = [f"{one / other:.1f}" for one, other in zip(found, checked)]
+    costs.append([name, f"{plain[0]:.2f}", " / ".join(ratio)]
                  + [f"{each[0] / plain[0]:.1f} / {each[1] / plain[1]:.1f}" if each else "–" for each in ratios])
 table("Anonymous memory at the peak in KiB: what the parts add up to beyond it, and what has no call stack",
       ["program", "method", "RssAnon", "sum – RssAnon", "without a stack", "% with one"], closure)
-table("One repetition by this run without a profiler: seconds / CPU seconds; heaptrack and perf without their analysis",
-      ["program", "seconds", "highwater explain", "heaptrack", "perf record", "memray --native"], costs)
+table("One repetition, seconds / CPU seconds: by one of a check (the first column), and by the program alone; each with a third "
+      "of what its command takes besides; heaptrack and perf without their analysis",
+      ["program", "seconds", "explain by check", "highwater explain", "heaptrack", "perf record", "memray --native"], costs)
