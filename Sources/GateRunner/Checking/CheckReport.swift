@@ -131,9 +131,15 @@ struct CheckReport {
       }
     let sender = WebhookSender(outbox: artifacts.outbox, interruption: invocation.interruption)
     let reports = sender.deliver(messages, webhooks: project.webhooks)
-    for warning in reports.compactMap(\.warning) {
-      invocation.console.warn(warning.problem)
-      if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
+    for report in reports {
+      guard let warning = report.warning else { continue }
+      // A quiet check tells what decides its exit code as well.
+      if requiresDelivery, !report.wasQueued {
+        invocation.console.printError(RunnerError([warning]))
+      } else {
+        invocation.console.warn(warning.problem)
+        if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
+      }
     }
     return reports.allSatisfy { $0.wasQueued || $0.isDelivered }
   }
