@@ -69,27 +69,18 @@ struct ApproveCommand: UseCaseCommand {
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
-    if measure { return try move(in: invocation) }
+    var request = ApprovalRequest()
+    request.options = project.shared
+    request.options.environment = environment.name
+    (request.selection, request.reason, request.forces) = (names, reason, force)
+    if measure {
+      var move = MoveBaselines()
+      (move.request, move.build) = (request, build)
+      return try move.run(in: invocation)
+    }
     var approve = Approve()
-    approve.options = project.shared
-    approve.options.environment = environment.name
-    approve.selection = names
-    approve.from = from
-    approve.reason = reason
-    approve.ratchets = ratchet
-    approve.folds = fold
-    approve.forces = force
+    approve.request = request
+    (approve.from, approve.ratchets, approve.folds) = (from, ratchet, fold)
     return try approve.run(in: invocation)
-  }
-
-  private func move(in invocation: Invocation) throws -> GateCore.ExitCode {
-    var move = MoveBaselines()
-    move.options = project.shared
-    move.options.environment = environment.name
-    move.selection = names
-    move.reason = reason
-    move.build = build
-    move.forces = force
-    return try move.run(in: invocation)
   }
 }

@@ -21,7 +21,7 @@ struct ApprovalUseTests {
     #expect(try project.baselines() == before, sourceLocation: sourceLocation)
     let forced = try project.approve {
       configure(&$0)
-      $0.forces = true
+      $0.request.forces = true
     }
     #expect(forced.code == .pass, "\(forced.output)", sourceLocation: sourceLocation)
     #expect(try project.baselines() != before, sourceLocation: sourceLocation)
@@ -174,7 +174,7 @@ struct ApprovalUseTests {
     try expectRefusal(
       of: project,
       with: "it was measured in the environment `linux-x86_64-2cpu`, but would become the baseline of `runner`",
-      hint: "run `highwater check --environment runner`", approve: { $0.options.environment = "runner" })
+      hint: "run `highwater check --environment runner`", approve: { $0.request.options.environment = "runner" })
   }
 
   @Test("A result of another kind of machine than its baseline is refused, unless the project ignores the difference")
@@ -234,7 +234,7 @@ struct ApprovalUseTests {
     let check = try project.check()
     #expect(check.text.contains(cause), "\(check.output)")
     for forces in [false, true] {
-      let approval = try project.approve { $0.forces = forces }
+      let approval = try project.approve { $0.request.forces = forces }
       #expect(approval.code == .failed)
       #expect(
         approval.text.contains(
@@ -292,7 +292,7 @@ struct ApprovalUseTests {
       "\(unchanged.output)")
     #expect(try project.baselines() == before)
     #expect(try project.check { $0.repetitions = 10 }.code == .pass)
-    let forced = try project.approve { ($0.forces, $0.reason) = (true, "yearly renewal") }
+    let forced = try project.approve { ($0.request.forces, $0.request.reason) = (true, "yearly renewal") }
     #expect(forced.text.contains("replaced load metric from to change peak_rss 24.0 MiB → 24.1 MiB +102.4 KiB +0.4 %"))
     #expect(forced.text.contains("medians of 10 repetitions"), "\(forced.output)")
     #expect(forced.text.contains(": yearly renewal commit the changed files"), "\(forced.output)")

@@ -31,7 +31,7 @@ struct BaselineChangeTests {
     try project.commit("levels")
     try hold(project)
     #expect(try [.regression, .pass].contains(project.check().code))
-    let approval = try project.approve { $0.reason = "part of \(name)" }
+    let approval = try project.approve { $0.request.reason = "part of \(name)" }
     try project.commit("baselines")
     return approval
   }
@@ -93,7 +93,7 @@ struct BaselineChangeTests {
     try project.shell("git checkout -q main")
     try hold(project)
     _ = try project.check()
-    let fold = try project.approve { ($0.folds, $0.reason) = (true, "weekly") }
+    let fold = try project.approve { ($0.folds, $0.request.reason) = (true, "weekly") }
     #expect(fold.code == .pass && fold.text.contains("baselines: 1 folded"), "\(fold.text)")
     #expect(try project.baselines().count == 1)
     let values = try #require(try project.object(project.baseline())["metrics"] as? [String: [Double]])["peak_rss"]
@@ -153,7 +153,7 @@ struct BaselineChangeTests {
     }
     try project.write("{", to: "baselines/\(file)")
     #expect(try project.run { try Validate().run(in: $0) }.code == .usage)
-    #expect(try project.approve { $0.forces = true }.code == .pass)
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
     #expect(try project.baselines().count == 1)
   }
 
@@ -203,7 +203,7 @@ struct BaselineChangeTests {
     #expect(
       refused.text.contains("the baseline of `fleet` is from another kind of machine (baseline → now): aslr off → on"),
       "\(refused.text)")
-    #expect(try project.approve { $0.forces = true }.code == .pass)
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
     #expect(try project.check { $0.options.environment = "fleet" }.code == .pass)
   }
 }

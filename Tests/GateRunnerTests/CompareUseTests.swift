@@ -64,7 +64,7 @@ struct CompareUseTests {
     #expect(try project.compare("then.json", file).code == .pass)
     _ = try project.check()
     // In place of the baseline, not as a change beside it.
-    #expect(try project.approve { $0.forces = true }.code == .pass)
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
     let compared = try project.compare("then.json", file)
     #expect(compared.code == .regression, "\(compared.output)")
     #expect(try project.compare(file, "then.json").code == .pass)

@@ -99,6 +99,6 @@ struct MoveBaselinesTests {
     project.measurer.fingerprint.cpus = 1
     let refused = try move(project)
     #expect(refused.code == .usage && refused.text.contains("from another kind of machine"), "\(refused.text)")
-    #expect(try move(project) { $0.forces = true }.text.contains("baselines: 1 moved"))
+    #expect(try move(project) { $0.request.forces = true }.text.contains("baselines: 1 moved"))
   }
 }

@@ -83,7 +83,8 @@ struct OwnEditsTests {
     project.measurer.hold(12)
     _ = try project.check()
     #expect(
-      try project.approve(variables: ["HIGHWATER_APPROVER": "Ada"]) { $0.reason = "headers are kept" }.code == .pass)
+      try project.approve(variables: ["HIGHWATER_APPROVER": "Ada"]) { $0.request.reason = "headers are kept" }.code
+        == .pass)
     try project.commit(".")
     let job = ["JENKINS_URL": "https://ci.example", "CHANGE_ID": "7", "CHANGE_TARGET": "main"]
     let outcome = try project.check(variables: job) {

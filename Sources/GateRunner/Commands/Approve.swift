@@ -4,19 +4,26 @@ import GateFiles
 import GateReports
 import LinuxSystem
 
-/// Approves measured results as baselines.
-package struct Approve {
+/// What is approved, and why.
+package struct ApprovalRequest {
   package var options = SharedOptions()
   package var selection: [String] = []
+  package var reason: String?
+  /// Whether results are approved that would be refused, or that pass (``ApprovalReview``).
+  package var forces = false
+
+  package init() {}
+}
+
+/// Approves measured results as baselines.
+package struct Approve {
+  package var request = ApprovalRequest()
   /// A result file of another machine, or its folder with the profiles, instead of that of the last check.
   package var from: String?
-  package var reason: String?
   /// Whether only improvements are approved.
   package var ratchets = false
   /// Whether only the changes since a baseline become a part of it, where the result confirms them.
   package var folds = false
-  /// Whether results are approved that would be refused, or that pass (``ApprovalReview``).
-  package var forces = false
 
   package init() {}
 
@@ -29,11 +36,11 @@ package struct Approve {
     let result = try loadResult(path)
     let known = Dictionary(project.scenarios.map { ($0.name, $0) }) { first, _ in first }
     let selected = result.scenarios.filter { scenario in
-      selection.isEmpty
+      request.selection.isEmpty
         ? known[scenario.name] != nil
-        : selection.contains { Selection.matches($0, scenario.name.text, known[scenario.name]?.tags ?? []) }
+        : request.selection.contains { Selection.matches($0, scenario.name.text, known[scenario.name]?.tags ?? []) }
     }
-    for unknown in result.scenarios where selection.isEmpty && known[unknown.name] == nil {
+    for unknown in result.scenarios where request.selection.isEmpty && known[unknown.name] == nil {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, known)
@@ -53,8 +60,8 @@ package struct Approve {
 
   /// The project, of which a stranger may have written the file.
   private func loadProject(_ invocation: Invocation) throws -> Project {
-    let project = try options.loadProjectWithoutVariables(in: invocation)
-    guard options.baselines == nil, project.hasBaselinesOutside else { return project }
+    let project = try request.options.loadProjectWithoutVariables(in: invocation)
+    guard request.options.baselines == nil, project.hasBaselinesOutside else { return project }
     throw RunnerError(
       problem: "the folder of baselines is outside the repository", place: invocation.shown(project.baselines),
       hint: "to write there, use `--baselines FOLDER`")
@@ -86,7 +93,7 @@ package struct Approve {
   private func checkSelection(
     _ selected: [ScenarioResult], in result: RunResult, _ known: [ScenarioName: Scenario]
   ) throws {
-    let missing = selection.filter { word in
+    let missing = request.selection.filter { word in
       !selected.contains { Selection.matches(word, $0.name.text, known[$0.name]?.tags ?? []) }
     }
     guard missing.isEmpty, !selected.isEmpty else {
@@ -135,7 +142,7 @@ private struct Approver {
     let isCommitted = run.tree != nil && run.tree == trees.head
     let approval = Approval(
       at: invocation.now(), by: person, commit: isCommitted ? head : run.commit, isDirty: run.isDirty && !isCommitted,
-      reason: options.reason, run: run.id)
+      reason: options.request.reason, run: run.id)
     var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
     let (previous, isUnusable, isReadable) = stored(scenario.name, baseline.environment)
@@ -151,7 +158,7 @@ private struct Approver {
     // What held the memory in this run, if the check profiled it.
     let profile = ArtifactsFolder(path: project.artifacts)
       .profile(of: scenario.name, in: run.id, beside: resultPath)
-    if let change, !options.forces, !options.folds {
+    if let change, !options.request.forces, !options.folds {
       guard try write(change, profile, into: &effect) else { return effect }
     } else {
       if let previous, options.folds { baseline.keepSpread(of: previous, with: change) }
@@ -224,10 +231,10 @@ private struct Approver {
     if options.folds {
       guard review.previous.map({ $0.changeCount > 0 }) ?? false else { return .unchanged(.nothingToFold) }
       guard review.confirmsPrevious else { return .unchanged(.differsFromChanges) }
-      return reasons.isEmpty || options.forces ? nil : .skipped(reasons)
+      return reasons.isEmpty || options.request.forces ? nil : .skipped(reasons)
     }
     if options.ratchets, verdict != .improved { return .unchanged(.notImproved) }
-    if options.forces { return nil }
+    if options.request.forces { return nil }
     // Where nothing would change, there is nothing to refuse.
     if review.passesAgainstPrevious { return .unchanged(.passes) }
     return reasons.isEmpty ? nil : .skipped(reasons)

@@ -8,13 +8,10 @@ import GateReports
 /// The values of one machine say little about those of another: allocators, CPUs and libraries change each program in its
 /// own way. So nothing is converted. The commit has all approved changes, and the new baseline needs none.
 package struct MoveBaselines {
-  package var options = SharedOptions()
-  package var selection: [String] = []
-  package var reason: String?
+  /// Forced, it replaces a baseline of the same name, but of another kind of machine.
+  package var request = ApprovalRequest()
   /// The shell command that builds the commit, if it must be built.
   package var build: String?
-  /// Whether a baseline of the same name, but of another kind of machine, is replaced.
-  package var forces = false
 
   package init() {}
 
@@ -22,8 +19,8 @@ package struct MoveBaselines {
   ///
   /// - Returns: `pass`; `failed` if a scenario cannot be approved, and `usage` if it can by `--force`.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(options, selecting: selection, in: invocation)
-    let mover = BaselineMover(self, of: studied.project, into: studied.artifacts.comparison, invocation)
+    let studied = try StudiedProject(request.options, selecting: request.selection, in: invocation)
+    let mover = BaselineMover(request, of: studied.project, into: studied.artifacts.comparison, invocation)
     var plans: [BaselineMover.Plan] = []
     var changes: [ApprovalChange] = []
     for scenario in studied.scenarios {
@@ -68,7 +65,7 @@ private struct BaselineMover {
     case leave(ApprovalChange)
   }
 
-  private let options: MoveBaselines
+  private let request: ApprovalRequest
   private let project: Project
   private let store: BaselineStore
   private let outputs: ArtifactsFolder
@@ -76,8 +73,8 @@ private struct BaselineMover {
   private let run: RunInfo
   private let invocation: Invocation
 
-  init(_ options: MoveBaselines, of project: Project, into outputs: ArtifactsFolder, _ invocation: Invocation) {
-    (self.options, self.project, self.outputs, self.invocation) = (options, project, outputs, invocation)
+  init(_ request: ApprovalRequest, of project: Project, into outputs: ArtifactsFolder, _ invocation: Invocation) {
+    (self.request, self.project, self.outputs, self.invocation) = (request, project, outputs, invocation)
     store = BaselineStore(folder: project.baselines)
     person = BuildContext(variables: invocation.variables, root: project.root).person
     run = RunInfo(startedAt: invocation.now())
@@ -141,7 +138,7 @@ private struct BaselineMover {
     // It is that of what was approved: nobody judges anything here.
     var approval = plan.known.approval ?? Approval(at: run.startedAt, by: person, commit: nil, reason: nil, run: run.id)
     (approval.commit, approval.isDirty, approval.run) = (plan.commit, false, run.id)
-    approval.reason = options.reason ?? approval.reason
+    approval.reason = request.reason ?? approval.reason
     let baseline = Baseline(of: result, approval: approval)
     var change = ApprovalChange(
       scenario: result.name, environment: baseline.environment,
@@ -156,7 +153,7 @@ private struct BaselineMover {
       replacing: try store.load(result.name, environment: baseline.environment),
       head: nil, environment: project.environment)
     let reasons = review.reasonsAgainst
-    guard reasons.isEmpty || options.forces && reasons.allSatisfy(\.canBeOverridden) else {
+    guard reasons.isEmpty || request.forces && reasons.allSatisfy(\.canBeOverridden) else {
       change.outcome = .skipped(reasons)
       return change
     }

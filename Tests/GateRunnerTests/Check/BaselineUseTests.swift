@@ -12,7 +12,9 @@ struct BaselineUseTests {
     #expect(first.code == .noBaseline && first.verdict == "no-baseline")
     #expect(first.output.contains("highwater approve"))
     #expect(try project.baselines().isEmpty, "a check does not approve")
-    #expect(try project.approve(variables: ["HIGHWATER_APPROVER": "ada"]) { $0.reason = "agreed in #7" }.code == .pass)
+    #expect(
+      try project.approve(variables: ["HIGHWATER_APPROVER": "ada"]) { $0.request.reason = "agreed in #7" }.code == .pass
+    )
     let approved = try #require(project.object(project.baseline())["approved"] as? [String: Any])
     #expect(approved["reason"] as? String == "agreed in #7" && approved["by"] as? String == "ada")
     #expect(try project.check().verdict == "pass")
@@ -37,7 +39,7 @@ struct BaselineUseTests {
     let before = try Data(contentsOf: file)
     let old = Date(timeIntervalSince1970: 1_000_000_000)
     try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: file.path)
-    let again = try project.approve { $0.reason = "another one" }
+    let again = try project.approve { $0.request.reason = "another one" }
     #expect(again.code == .pass && again.output.contains("unchanged"), "\(again.text)")
     #expect(try Data(contentsOf: file) == before)
     #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == old)
@@ -54,7 +56,7 @@ struct BaselineUseTests {
     #expect(try project.check().code == .pass)
 
     let named = try project.approve {
-      ($0.from, $0.options.environment, $0.forces) = ("artifact.json", "runner", true)
+      ($0.from, $0.request.options.environment, $0.request.forces) = ("artifact.json", "runner", true)
     }
     #expect(named.code == .pass, "\(named.text)")
     #expect(try project.baselines().keys.contains("load/runner.json"))
@@ -135,14 +137,14 @@ struct BaselineUseTests {
         - {name: two, target: {command: [a]}, matrix: {n: [1, 2]}}
       """, holding: 8)
     #expect(try project.check().code == .noBaseline)
-    #expect(try project.approve { $0.selection = ["tag:x"] }.code == .pass)
+    #expect(try project.approve { $0.request.selection = ["tag:x"] }.code == .pass)
     #expect(try project.baselines().count == 1)
-    let unknown = try project.approve { $0.selection = ["one", "three"] }
+    let unknown = try project.approve { $0.request.selection = ["one", "three"] }
     #expect(unknown.code == .usage)
     #expect(unknown.errors.contains("the result has no scenario `three`"))
     #expect(unknown.errors.contains("one, two[n=1], two[n=2]"))
     #expect(try project.baselines().count == 1)
-    #expect(try project.approve { $0.selection = ["two"] }.code == .pass)
+    #expect(try project.approve { $0.request.selection = ["two"] }.code == .pass)
     #expect(try project.baselines().count == 3)
     #expect(try project.check().code == .pass)
     #expect(try project.check { $0.selection = ["two"] }.code == .pass)
@@ -209,7 +211,7 @@ struct BaselineUseTests {
     #expect(unnamed.code == .usage)
     #expect(unnamed.errors.contains("skipped load: it is not in the project file"))
     #expect(try project.baselines().isEmpty)
-    #expect(try project.approve { $0.selection = ["load"] }.code == .pass)
+    #expect(try project.approve { $0.request.selection = ["load"] }.code == .pass)
     #expect(try project.baselines().count == 1)
   }
 
@@ -244,7 +246,7 @@ struct BaselineUseTests {
     for mebibytes in [40.9, 41.8] {
       project.measurer.hold(mebibytes)
       #expect(try project.check().code == .pass)
-      let approval = try project.approve { $0.forces = true }
+      let approval = try project.approve { $0.request.forces = true }
       #expect(approval.text.contains("peak_rss has crept up by") == (mebibytes > 41), "\(approval.output)")
     }
     #expect(try project.check().text.contains("peak_rss has crept up by"))

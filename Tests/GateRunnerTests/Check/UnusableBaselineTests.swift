@@ -13,7 +13,7 @@ struct UnusableBaselineTests {
     let theirs = try project.read(file)
     project.measurer.hold(8)
     _ = try project.check()
-    #expect(try project.approve { $0.forces = true }.code == .pass)
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
     try project.write(join(project.read(file), theirs), to: file)
     return project
   }
@@ -65,7 +65,7 @@ struct UnusableBaselineTests {
     #expect(
       few.code == .usage && few.text.contains("it has 1 repetition, but the project file asks for at least 2"),
       "\(few.text)")
-    #expect(try project.approve { $0.forces = true }.code == .pass)
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
     #expect(try project.check().code == .pass)
   }
 
