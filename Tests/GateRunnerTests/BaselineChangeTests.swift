@@ -66,6 +66,27 @@ struct BaselineChangeTests {
     #expect(try project.check().code == .regression)
   }
 
+  @Test("A later rise is compared with what the run of the last change consisted of, unless other branches changed it")
+  func details() throws {
+    let project = try project()
+    _ = try branch("topic", adding: 20, in: project)
+    let details = try #require(
+      try project.shell("git show --name-only --format= | grep details").split(separator: "/").last)
+    #expect(details.hasPrefix("linux-x86_64-2cpu.") && details.hasSuffix(".json"))
+    project.measurer.hold(150)
+    let rise = try project.check()
+    #expect(rise.text.contains("by kind: anonymous +30.0 MiB"), "\(rise.text)")
+    _ = try branch("other", adding: 10, in: project)
+    try merge("topic", in: project)
+    project.measurer.hold(150)
+    let merged = try project.check()
+    #expect(merged.code == .regression && !merged.text.contains("by kind"), "\(merged.text)")
+    // A new baseline has details of its own.
+    #expect(try project.approve { $0.request.forces = true }.code == .pass)
+    try project.commit("baselines")
+    #expect(try project.shell("git ls-files baselines | grep -c details") == "1")
+  }
+
   @Test("Branches that approve rises and falls of one scenario merge without hands, and every merge passes")
   func branches() throws {
     let project = try project()

@@ -80,6 +80,18 @@ package struct BaselineChange: Sendable, Hashable {
     return value.map { metric.isWholeBytes ? $0.rounded() : ($0 * 1000).rounded() / 1000 }
   }
 
+  /// Whether its run has measured what is expected: not if other branches have approved changes beside this one.
+  package func isMeasured(in expected: Baseline) -> Bool {
+    moves.allSatisfy { metric, move in
+      Self.level(of: metric, expected.metrics[metric] ?? []).map { Self.isSame($0, move.to, of: metric) } ?? false
+    }
+  }
+
+  /// Whether two levels are equal but for rounding.
+  fileprivate static func isSame(_ one: Double, _ other: Double, of metric: MetricName) -> Bool {
+    abs(one - other) <= (metric.isWholeBytes ? 1 : 0.002)
+  }
+
   package func unit(of metric: MetricName) -> String { units[metric] ?? metric.unit(perIteration: false) }
 
   /// The file's name, which no other approval has.
@@ -109,7 +121,7 @@ extension Baseline {
       change.moves[metric].map { (from: $0.from, to: $0.to, share: 1 / Double(max(1, change.repetitions))) }
     }
     guard moves.count > 1, let values = metrics[metric], let level = Spread.median(values) else { return nil }
-    func isSame(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= (metric.isWholeBytes ? 1 : 0.002) }
+    func isSame(_ one: Double, _ other: Double) -> Bool { BaselineChange.isSame(one, other, of: metric) }
     // A change that follows another one replaces its level, and both begin from one baseline.
     let last = moves.filter { move in !moves.contains { isSame($0.from, move.to) } }
     let first = moves.filter { move in !moves.contains { isSame($0.to, move.from) } }

@@ -50,7 +50,7 @@ package struct Baseline: Sendable, Equatable, Codable {
   /// The command of the main process; nil if it is unknown.
   package var program: String?
   package var composition: Composition?
-  /// The memory curve of the median repetition; nil if a file has none.
+  /// The memory curve of the median repetition, in a file of its own; nil if there is none.
   package var curve: MemorySeries?
   /// How the memory of the process tree was counted.
   package var treeMethod: TreeMethod

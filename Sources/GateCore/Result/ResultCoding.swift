@@ -87,7 +87,7 @@ extension Approval {
 
 extension Baseline {
   enum CodingKeys: String, CodingKey {
-    case scenario, environment, fingerprint, definition, metrics, units, program, composition, curve, treeMethod
+    case scenario, environment, fingerprint, definition, metrics, units, program, composition, treeMethod
     case anchors
     case approval = "approved"
   }

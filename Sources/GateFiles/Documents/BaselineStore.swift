@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import GateCore
 import Glibc
 import LinuxSystem
@@ -30,7 +31,13 @@ package struct BaselineStore: Sendable, Equatable {
   /// - Throws: also if the file is another baseline.
   package func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
     guard let baseline = try measured(scenario, environment: environment) else { return nil }
-    return baseline.expecting(try changes(of: scenario, environment: environment))
+    let changes = try changes(of: scenario, environment: environment)
+    var expected = baseline.expecting(changes)
+    guard let last = Self.last(of: changes) else { return expected }
+    // The details are those of the run that measured what is expected; no run has shown what several branches add up to.
+    let details = last.isMeasured(in: expected) ? details(of: scenario, environment: environment, last) : nil
+    (expected.composition, expected.curve) = (details?.composition, details?.curve)
+    return expected
   }
 
   /// Reads a baseline as it was measured.
@@ -42,7 +49,10 @@ package struct BaselineStore: Sendable, Equatable {
     } catch let error where error.code == .notFound {
       return nil
     }
-    let baseline = try BaselineFile.decode(bytes, path: path)
+    var baseline = try BaselineFile.decode(bytes, path: path)
+    baseline.curve =
+      BaselineDetailsFile.read(
+        generatedPath(Self.detailsFolder, scenario, environment), ofRun: baseline.approval?.run)?.curve
     try check(baseline.scenario.text, is: scenario.text, key: "scenario", path: path)
     try check(baseline.environment, is: environment, key: "environment", path: path)
     return baseline
@@ -78,11 +88,15 @@ package struct BaselineStore: Sendable, Equatable {
     return [":(glob)\(folder)/\(name).json", ":(glob)\(folder)/\(Self.changesFolder)/\(name).*.json"]
   }
 
-  /// Writes a change beside the baseline.
-  package func save(_ change: BaselineChange) throws(FileError) {
+  /// Writes a change beside the baseline, with the details of what was measured.
+  package func save(_ change: BaselineChange, to measured: Baseline) throws(FileError) {
     let path = path(change)
     try checkIsNoLink(SafeFile.folder(of: SafeFile.folder(of: path)))
     try checkIsNoLink(SafeFile.folder(of: path))
+    let composition = measured.composition?.keepingLibraries(Composition.storedLibraries)
+    try write(
+      BaselineDetails(run: change.identifier, curve: measured.curve, composition: composition),
+      to: generatedPath(Self.detailsFolder, change.scenario, change.environment, change))
     try SafeFile.write(BaselineChangeFile.encode(change), to: path)
   }
 
@@ -97,6 +111,7 @@ package struct BaselineStore: Sendable, Equatable {
       let change = bytes.flatMap { try? BaselineChangeFile.decode($0, path: path) }
       guard change?.environment ?? environment == environment else { continue }
       unlink(path.systemText)
+      unlink("\(folder)/\(scenario.pathComponent)/\(Self.detailsFolder)/\(name)".systemText)
       if name != kept { unlink("\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name)".systemText) }
     }
     guard let kept else { return }
@@ -180,25 +195,56 @@ package struct BaselineStore: Sendable, Equatable {
       existing = try load(baseline.scenario, environment: baseline.environment)
       if let existing, existing.changeCount == 0, existing.hasValues(of: written) { return .unchanged }
     } catch let error where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
-      try SafeFile.write(bytes, to: path)
+      try write(bytes, baseline)
       removeChanges(of: baseline.scenario, environment: baseline.environment)
       return .replaced
     }
-    try SafeFile.write(bytes, to: path)
+    try write(bytes, baseline)
     removeChanges(of: baseline.scenario, environment: baseline.environment, keepingProfileOf: kept)
     return existing == nil ? .created : .replaced
   }
 
-  // MARK: Profiles
+  /// Writes the file of a baseline, and its details.
+  private func write(_ bytes: [UInt8], _ baseline: Baseline) throws(FileError) {
+    try write(
+      BaselineDetails(run: baseline.approval?.run, curve: baseline.curve),
+      to: generatedPath(Self.detailsFolder, baseline.scenario, baseline.environment))
+    try SafeFile.write(bytes, to: path(baseline.scenario, baseline.environment))
+  }
 
+  // MARK: What nobody reviews
+
+  private static let detailsFolder = "details"
   private static let profilesFolder = "profiles"
 
-  /// `<folder>/<scenario>/profiles/<environment>.json`: what held the memory of the approved build; of a change, as
-  /// ``path(_:)``.
-  private func profilePath(_ scenario: ScenarioName, _ environment: String, _ change: BaselineChange? = nil) -> String {
+  /// Whether a file of a baseline is not among those that people review and that decide what is expected.
+  package static func isGenerated(_ path: String) -> Bool {
+    [detailsFolder, profilesFolder].contains { path.contains("/\($0)/") }
+  }
+
+  /// `<folder>/<scenario>/<part>/<environment>.json`; of a change, as ``path(_:)``.
+  private func generatedPath(
+    _ part: String, _ scenario: ScenarioName, _ environment: String, _ change: BaselineChange? = nil
+  ) -> String {
     let suffix = change.map { ".\(FileName.component(for: $0.identifier))" } ?? ""
-    let name = FileName.component(for: environment) + suffix
-    return "\(folder)/\(scenario.pathComponent)/\(Self.profilesFolder)/\(name).json"
+    return "\(folder)/\(scenario.pathComponent)/\(part)/\(FileName.component(for: environment))\(suffix).json"
+  }
+
+  private func details(of scenario: ScenarioName, environment: String, _ change: BaselineChange) -> BaselineDetails? {
+    let path = generatedPath(Self.detailsFolder, scenario, environment, change)
+    return BaselineDetailsFile.read(path, ofRun: change.identifier)
+  }
+
+  /// Writes details; without any, removes those of an earlier approval.
+  private func write(_ details: BaselineDetails?, to path: String) throws(FileError) {
+    try checkIsNoLink(SafeFile.folder(of: path))
+    if let details { return try SafeFile.write(BaselineDetailsFile.encode(details), to: path) }
+    unlink(path.systemText)
+  }
+
+  /// What held the memory of the approved build, or of an approved change.
+  private func profilePath(_ scenario: ScenarioName, _ environment: String, _ change: BaselineChange? = nil) -> String {
+    generatedPath(Self.profilesFolder, scenario, environment, change)
   }
 
   /// Reads the profile of the build that was approved last; nil if it has none that can be read.
@@ -213,17 +259,19 @@ package struct BaselineStore: Sendable, Equatable {
 
   /// The change that was approved last; nil if there is none that can be read.
   package func lastChange(of scenario: ScenarioName, environment: String) -> BaselineChange? {
-    let changes = (try? changes(of: scenario, environment: environment)) ?? []
-    return changes.max { $0.approval.at < $1.approval.at }
+    Self.last(of: (try? changes(of: scenario, environment: environment)) ?? [])
+  }
+
+  private static func last(of changes: [BaselineChange]) -> BaselineChange? {
+    changes.max { $0.approval.at < $1.approval.at }
   }
 
   /// The profiles, in order of their runs, that stayed in their places when their changes became a part of the baseline.
   private func foldedProfiles(of scenario: ScenarioName, environment: String) -> [String] {
     let prefix = "\(FileName.component(for: environment))."
-    return files(of: scenario, in: Self.profilesFolder).filter { name, path in
-      // The name of an environment may begin with that of another.
-      guard name.hasPrefix(prefix), let run = (try? ProfileFile.read(path))?.run else { return false }
-      return name == "\(prefix)\(FileName.component(for: run)).json"
+    return files(of: scenario, in: Self.profilesFolder).filter { name, _ in
+      // The name of an environment may begin with that of another, but what follows is not the ID of a run.
+      name.hasPrefix(prefix) && UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(".json".count))) != nil
     }.map(\.path)
   }
 

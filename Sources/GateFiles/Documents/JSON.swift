@@ -154,6 +154,7 @@ struct Schema {
 
   static let result = Schema(name: "highwater.result", version: 1)
   static let baseline = Schema(name: "highwater.baseline", version: 1)
+  static let baselineDetails = Schema(name: "highwater.baseline-details", version: 1)
   static let baselineChange = Schema(name: "highwater.baseline-change", version: 1)
   static let recording = Schema(name: "highwater.recording", version: 1)
   static let noise = Schema(name: "highwater.noise", version: 1)

@@ -13,6 +13,9 @@ package enum ProfileFile {
   /// Calls and functions that hold less than this part of the anonymous memory are left out.
   private static let leastPart: Int64 = 1000
 
+  /// So are those that hold less than two pages, in bytes: by that much equal runs differ, and people review the file.
+  private static let noise: Int64 = 8 << 10
+
   /// More processes are not stored: those that hold least.
   private static let mostProcesses = 16
 
@@ -23,7 +26,7 @@ package enum ProfileFile {
       .sorted { $0.anonymous.median > $1.anonymous.median }.prefix(mostProcesses)
     var leasts = processes.map { process in
       let bytes = (largest - 4096) / processes.count
-      return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
+      return max(noise, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
     }
     while true {
       let documents = zip(processes, leasts).map { ProfileDocument($0, least: $1) }

@@ -18,6 +18,7 @@ package struct InitReport {
   /// The attributes of baselines: git never merges the lines of two, and reviews fold what is generated.
   package static let attributes = """
     baselines/**/*.json -merge
+    baselines/*/details/*.json linguist-generated -diff
     baselines/*/profiles/*.json linguist-generated -diff
 
     """

@@ -159,7 +159,7 @@ private struct Approver {
     let profile = ArtifactsFolder(path: project.artifacts)
       .profile(of: scenario.name, in: run.id, beside: resultPath)
     if let change, !options.request.forces, !options.folds {
-      guard try write(change, profile, into: &effect) else { return effect }
+      guard try write(change, to: baseline, profile, into: &effect) else { return effect }
     } else {
       if let previous, options.folds { baseline.keepSpread(of: previous, with: change) }
       if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
@@ -172,11 +172,11 @@ private struct Approver {
   }
 
   /// Writes a change beside the baseline; false if nothing changed.
-  private func write(_ change: BaselineChange, _ profile: ProfiledBuild?, into effect: inout ApprovalChange) throws
-    -> Bool
-  {
+  private func write(
+    _ change: BaselineChange, to measured: Baseline, _ profile: ProfiledBuild?, into effect: inout ApprovalChange
+  ) throws -> Bool {
     guard !change.moves.isEmpty || change.definition != nil else { return false }
-    try store.save(change)
+    try store.save(change, to: measured)
     if let profile { try store.save(profile, of: change.scenario, environment: change.environment, with: change) }
     (effect.outcome, effect.path) = (.changed, invocation.shown(store.path(change)))
     return true

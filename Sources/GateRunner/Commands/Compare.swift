@@ -85,6 +85,6 @@ private struct ComparedFile {
   private static func expectation(of baseline: Baseline, at path: String) throws(FileError) -> Baseline {
     let store = BaselineStore(folder: SafeFile.folder(of: SafeFile.folder(of: path)))
     guard store.path(baseline.scenario, baseline.environment) == path else { return baseline }
-    return baseline.expecting(try store.changes(of: baseline.scenario, environment: baseline.environment))
+    return try store.load(baseline.scenario, environment: baseline.environment) ?? baseline
   }
 }

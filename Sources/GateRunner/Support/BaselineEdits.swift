@@ -31,7 +31,7 @@ struct BaselineEdits {
     let (before, now) = (BaselineStore(folder: folder), BaselineStore(folder: project.baselines))
     let path = relativeFolder(of: scenario)
     for file in GitQuery.files(below: path, at: base, in: project.root) where file.hasSuffix(".json") {
-      guard !file.contains("/profiles/"), let bytes = GitQuery.content(of: file, at: base, in: project.root) else {
+      guard !BaselineStore.isGenerated(file), let bytes = GitQuery.content(of: file, at: base, in: project.root) else {
         continue
       }
       let place = "\(folder)/\(scenario.name.pathComponent)\(file.dropFirst(path.count))"

@@ -56,7 +56,6 @@ struct BaselineFileTests {
     var expected = DocumentExamples.baseline
     expected.treeMethod = .upperBound
     expected.anchors = [:]
-    expected.curve = nil
     expected.approval?.isDirty = false
     #expect(read == expected)
     func plain(_ bytes: [UInt8]) -> String {

@@ -9,9 +9,12 @@ import Testing
 struct BaselineStoreTests {
   private let scratch: ScratchFolder
   private let store: BaselineStore
-  private let baseline = DocumentExamples.baseline
+  private let baseline: Baseline
 
   init() throws {
+    var baseline = DocumentExamples.baseline
+    baseline.curve = DocumentExamples.baselineCurve
+    self.baseline = baseline
     scratch = try ScratchFolder()
     store = BaselineStore(folder: "\(scratch.path)/baselines")
   }
@@ -31,7 +34,7 @@ struct BaselineStoreTests {
   @Test("A saved baseline can be loaded by scenario and environment")
   func save() throws {
     #expect(try store.save(baseline) == .created)
-    #expect(try scratch.names(in: "baselines/redis-load[clients=50]") == ["linux-x86_64-2cpu-sampled.json"])
+    #expect(try scratch.names(in: "baselines/redis-load[clients=50]") == ["details", "linux-x86_64-2cpu-sampled.json"])
     #expect(try loaded() == baseline)
   }
 
@@ -72,6 +75,28 @@ struct BaselineStoreTests {
     #expect(throws: FileError.self) { try loaded() }
     #expect(try store.save(baseline) == .replaced)
     #expect(try loaded() == baseline)
+  }
+
+  @Test(
+    "The curve is in a file of its own; without it, or with that of another run, the baseline is used all the same",
+    arguments: [nil, "", "{", #"{"schema": "highwater.baseline-details/1", "run": "another", "curve": "1:2048"}"#])
+  func curve(text: String?) throws {
+    _ = try store.save(baseline)
+    let file = "baselines/redis-load[clients=50]/details/linux-x86_64-2cpu-sampled.json"
+    #expect(try scratch.text(of: file).contains(#""curve" : "1:2048-3072""#))
+    #expect(
+      !(try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")).contains("curve"))
+    unlink("\(scratch.path)/\(file)")
+    if let text { _ = try scratch.put(text, at: file) }
+    var expected = baseline
+    expected.curve = nil
+    #expect(try loaded() == expected)
+    // A new baseline without a curve does not keep that of the old one.
+    _ = try store.save(baseline)
+    var other = expected
+    other.metrics[.peakRSS]?[0] += 4096
+    #expect(try store.save(other) == .replaced)
+    #expect(try loaded() == other)
   }
 
   @Test("A file with another scenario's baseline is malformed")

@@ -41,7 +41,7 @@ enum DocumentExamples {
     scenario.reference = ReferenceInfo(
       composition: Composition(
         anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: .mebibytes(12)),
-      curve: baseline.curve, commitsSinceApproval: 31)
+      curve: baselineCurve, commitsSinceApproval: 31)
     scenario.repetitions[0].curve = curve
     scenario.tags = ["server", "nightly"]
     scenario.failedRepetitions = [
@@ -190,26 +190,24 @@ enum DocumentExamples {
     growthIsPerIteration: true
   )
 
-  static let baseline: Baseline = {
-    var baseline = Baseline(
-      scenario: ScenarioName("redis-load[clients=50]"),
-      environment: "linux-x86_64-2cpu-sampled",
-      fingerprint: fingerprint,
-      metrics: [
-        .peakRSS: [24_207_360, 24_211_456, 24_203_264], .steadyRSS: [23_003_136, 23_003_136, 23_007_232],
-        .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
-      ],
-      composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
-      treeMethod: .cgroup,
-      anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
-      approval: Approval(
-        at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", isDirty: true, reason: "larger cache, agreed",
-        run: "019b7c9e-5a2e-7000-8000-00000000002a"
-      )
+  static let baselineCurve = MemorySeries([.init(time: .milliseconds(1), low: .mebibytes(2), high: .mebibytes(3))])
+
+  static let baseline = Baseline(
+    scenario: ScenarioName("redis-load[clients=50]"),
+    environment: "linux-x86_64-2cpu-sampled",
+    fingerprint: fingerprint,
+    metrics: [
+      .peakRSS: [24_207_360, 24_211_456, 24_203_264], .steadyRSS: [23_003_136, 23_003_136, 23_007_232],
+      .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
+    ],
+    composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
+    treeMethod: .cgroup,
+    anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
+    approval: Approval(
+      at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", isDirty: true, reason: "larger cache, agreed",
+      run: "019b7c9e-5a2e-7000-8000-00000000002a"
     )
-    baseline.curve = MemorySeries([.init(time: .milliseconds(1), low: .mebibytes(2), high: .mebibytes(3))])
-    return baseline
-  }()
+  )
 
   /// A recording of a server that fills a cache, with every field set.
   static let recording = {

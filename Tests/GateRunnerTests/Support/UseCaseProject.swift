@@ -190,7 +190,7 @@ final class UseCaseProject {
   /// The text of each baseline, by its path below `baselines`.
   func baselines() throws -> [String: String] {
     let paths = FileManager.default.enumerator(atPath: url("baselines").path)?.compactMap { $0 as? String } ?? []
-    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") }
+    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") && !$0.contains("/details/") }
     return try files.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
   }
 

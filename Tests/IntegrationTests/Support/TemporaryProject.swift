@@ -53,7 +53,7 @@ final class TemporaryProject {
   func baselines() throws -> [String: String] {
     let root = url("baselines")
     let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
-    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") }
+    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") && !$0.contains("/details/") }
     return try files.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
   }
 
