@@ -41,7 +41,8 @@ struct ApprovalUseTests {
     let project = try UseCaseProject(holding: 8)
     let measured = try project.commit()
     _ = try project.check()
-    let head = try project.commit()
+    try project.write("one", to: "source.c")
+    let head = try project.commit("source.c")
     try expectRefusal(
       of: project, with: "it was measured at commit \(measured.prefix(9)), but the checkout is at \(head.prefix(9))",
       hint: "run `highwater check` again, or check out \(measured.prefix(9))")
@@ -85,6 +86,18 @@ struct ApprovalUseTests {
       of: project,
       with: "it was measured at commit \(head.prefix(9))-dirty, but the checkout is at \(next.prefix(9))",
       hint: "run `highwater check` again, or check out \(head.prefix(9))")
+  }
+
+  @Test("A commit with the same files, such as an amended one, is what was measured")
+  func amendedCommit() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("one", to: "source.c")
+    try project.commit("source.c")
+    _ = try project.check()
+    let amended = try project.commit()
+    #expect(try project.approve().code == .pass)
+    let approved = try #require(try project.object(project.baseline())["approved"] as? [String: Any])
+    #expect(approved["commit"] as? String == amended && approved["dirty"] == nil)
   }
 
   @Test("A commit that a variable names is not marked, unless it is the checkout's", arguments: [true, false])

@@ -129,11 +129,17 @@ private struct Approver {
     _ scenarios: [ScenarioName: Scenario],
     in invocation: Invocation
   ) {
-    (self.options, self.run, self.project, self.scenarios) = (options, run, project, scenarios)
+    (self.options, self.project, self.scenarios) = (options, project, scenarios)
     (self.invocation, self.resultPath) = (invocation, resultPath)
     store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: invocation.variables, root: project.root)
     (head, person) = (build.head, build.person)
+    var run = run
+    // Another commit with the same files, such as an amended one, is the same program.
+    if !run.isDirty, run.tree == nil, let commit = run.commit, let head, !CommitID.areSame(commit, head) {
+      run.tree = GitQuery.tree(of: commit, in: project.root)
+    }
+    self.run = run
     let temporary = FileManager.default.temporaryDirectory.path
     trees = run.tree == nil ? (nil, nil) : (build.treeOfHead, build.treeOfFiles(usingFolder: temporary))
   }
