@@ -101,4 +101,26 @@ struct MoveBaselinesTests {
     #expect(refused.code == .usage && refused.text.contains("from another kind of machine"), "\(refused.text)")
     #expect(try move(project) { $0.request.forces = true }.text.contains("baselines: 1 moved"))
   }
+
+  @Test("An interruption keeps what was moved, says so, and the same command moves the rest")
+  func interrupted() throws {
+    let project = try UseCaseProject(
+      """
+      version: 1
+      history: off
+      defaults: {repetitions: 2, warmup: 0, gate: {peak_rss: 3%}}
+      scenarios: [{name: one, target: {command: [a]}}, {name: two, target: {command: [a]}}]
+      """, holding: 8)
+    try project.commit()
+    try project.checkAndApprove()
+    try project.commit("baselines")
+    project.measurer.fingerprint.cpus = 1
+    project.measurer.follow { scenario, _ in scenario.name.text == "two" ? nil : .holding(8) }
+    let stopped = try move(project)
+    #expect(stopped.code == .interrupted && stopped.text.contains("baselines: 1 moved"), "\(stopped.text)")
+    #expect(stopped.errors.contains("run the same command for the scenarios that are left"), "\(stopped.errors)")
+    #expect(!stopped.errors.contains("unchanged"), "\(stopped.errors)")
+    project.measurer.hold(8)
+    #expect(try move(project).text.contains("baselines: 1 moved, 1 unchanged"))
+  }
 }

@@ -70,8 +70,10 @@ package struct Invocation: Sendable {
   }
 
   /// Reports that a signal ended the run, and returns its exit code.
-  func interruptedExit() -> ExitCode {
-    console.say("interrupted: targets were stopped; baselines and the last result are unchanged")
+  func interruptedExit(
+    _ effect: String = "targets were stopped; baselines and the last result are unchanged"
+  ) -> ExitCode {
+    console.say("interrupted: \(effect)")
     return interruptedCode ?? .interrupted
   }
 }
