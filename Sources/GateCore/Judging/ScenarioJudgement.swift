@@ -105,6 +105,14 @@ extension ScenarioResult {
     return result
   }
 
+  /// The result judged again by its values, if that is worse than its own verdict.
+  ///
+  /// Honest results are as they were: the same values against the same baseline have the same verdict.
+  package func judgedAgain(against baseline: Baseline) -> ScenarioResult {
+    let again = judged(against: .baseline(baseline))
+    return Verdict.combined([summary.verdict, again.summary.verdict]) == summary.verdict ? self : again
+  }
+
   /// A note if the sum of approved changes allows a rise that is a quarter larger than that of the tolerance, or more.
   private func noteOnSummedChanges(of baseline: Baseline) -> Note? {
     let isLarge = summary.metrics.contains { metric in

@@ -23,8 +23,10 @@ package struct Merge {
   package func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
     let shards = try shards(invocation)
-    let result = try merged(shards, invocation)
+    var result = try merged(shards, invocation)
     guard let project = try loadProject(invocation) else { return try report(result, invocation) }
+    let store = BaselineStore(folder: project.baselines)
+    result.scenarios = result.scenarios.map { judgedAgain($0, store) }
     try options.refuseNames(of: project.scenarios)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare(in: project.root)
@@ -35,6 +37,15 @@ package struct Merge {
       result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options,
       against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
     return report.finish(after: [])
+  }
+
+  /// A scenario with the verdict of its values, if its baseline is the one with which its shard has compared it.
+  private func judgedAgain(_ scenario: ScenarioResult, _ store: BaselineStore) -> ScenarioResult {
+    guard let approval = scenario.approval, scenario.comparedBuild == nil,
+      let baseline = try? store.load(scenario.name, environment: scenario.environment.name),
+      baseline.approval == approval
+    else { return scenario }
+    return scenario.judgedAgain(against: baseline)
   }
 
   private func shards(_ invocation: Invocation) throws -> [ShardResult] {

@@ -70,7 +70,29 @@ struct ShardTests {
     let merged = try merge("1.json", "2.json", in: project) { $0.options.json = "merged.json" }
     #expect(merged.code == .regression && merged.text.contains("2 of 5 scenarios regressed"), "\(merged.text)")
     #expect(try project.approve { $0.from = "merged.json" }.code == .pass)
-    #expect(try merge("1.json", "2.json", in: project).code == .regression, "merging judges nothing again")
+    #expect(try merge("1.json", "2.json", in: project).code == .regression, "a later approval does not count")
+  }
+
+  @Test("A shard whose values have risen, but not its verdict, has the verdict of its values")
+  func otherValues() throws {
+    let project = try project()
+    try runShards(1, 2, of: 2, in: project)
+    #expect(try merge("1.json", "2.json", in: project).code == .pass)
+    try project.edit("2.json") { result in
+      let scenarios = try #require(result["scenarios"] as? [[String: Any]])
+      result["scenarios"] = try scenarios.map { scenario in
+        var scenario = scenario
+        let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
+        scenario["repetitions"] = repetitions.map { repetition in
+          let metrics = repetition["metrics"] as? [String: Any] ?? [:]
+          return repetition.merging(["metrics": metrics.merging(["peak_rss": 20 << 20]) { $1 }]) { $1 }
+        }
+        return scenario
+      }
+    }
+    let merged = try merge("1.json", "2.json", in: project)
+    #expect(merged.text.contains("2 of 5 scenarios regressed"), "\(merged.text)")
+    #expect(merged.code == .regression)
   }
 
   @Test("A shard without scenarios passes and says so; a missing one makes the merged result inconclusive")
