@@ -9,6 +9,8 @@ enum PipelineSystem: String, CaseIterable {
 }
 
 /// A repository on a forge, whose jobs run the steps of a ready-made pipeline, each in a checkout of its own.
+///
+/// With `HIGHWATER_TRANSCRIPTS`, a folder, each forge writes there what its jobs print, for people to read.
 final class PipelineForge {
   private static let program = """
     #include <stdlib.h>
@@ -33,6 +35,7 @@ final class PipelineForge {
   private let server: LoopbackServer
   private var jobs = 0
   private var commit = ""
+  private var transcript = ""
 
   init(_ system: PipelineSystem) throws {
     self.system = system
@@ -172,7 +175,7 @@ final class PipelineForge {
     if branch != "main" {
       variables.merge(["CHANGE_ID": "7", "CHANGE_BRANCH": branch, "CHANGE_TARGET": "main"]) { $1 }
     }
-    return ["params": ["APPROVE": reason], "env": variables]
+    return ["params": ["APPROVE": reason], "env": variables, "user": reason.isEmpty ? "" : "ann"]
   }
 
   private func variables(_ branch: String) -> [String: String] {
@@ -262,12 +265,22 @@ final class PipelineForge {
   ) throws -> Highwater.Outcome {
     let json = String(decoding: try JSONSerialization.data(withJSONObject: contexts), as: UTF8.self)
     let all = common.merging(variables(branch)) { $1 }.merging(["CI_SCOPE": branch]) { $1 }.merging(more) { $1 }
-    return try Highwater.Running(
+    let outcome = try Highwater.Running(
       [
         "python3", "\(ExampleTests.root)/Tests/IntegrationTests/Support/run-steps.py", system.rawValue,
         "\(ExampleTests.root)/ci/pipelines/\(file)", job, json,
       ], in: home, from: home.url(folder).path, variables: all, program: "/usr/bin/env"
     ).wait()
+    let comment = job.contains("comment") ? (try? lastComment) ?? "" : ""
+    try record("\(job) of \(branch): exit code \(outcome.code)\n\n\(outcome.output)\(outcome.errors)\(comment)")
+    return outcome
+  }
+
+  private func record(_ text: String) throws {
+    transcript += "# \(text)\n\n"
+    guard let folder = ProcessInfo.processInfo.environment["HIGHWATER_TRANSCRIPTS"] else { return }
+    let name = "\(system.rawValue)-\(home.url(".").standardizedFileURL.lastPathComponent).md"
+    try Data(transcript.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
   }
 
   @discardableResult

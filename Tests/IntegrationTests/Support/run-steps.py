@@ -144,6 +144,9 @@ def jenkins():
     parts = block.split("post {") if job == "check" else [block]
     for name, expression in re.findall(r"^ *(\w+) = (.*)$", jenkins_block(block, r"environment \{"), re.M):
         variables[name] = jenkins_value(expression)
+    # Of `env.NAME = currentBuild.getBuildCauses(…)[0]?.userId ?: 'other'` the user who started the build is known.
+    for name, other in re.findall(r"^ *env\.(\w+) = currentBuild\..*\.userId \?: '(\w+)'$", block, re.M):
+        variables[name] = contexts.get("user") or other
     failure = 0
     for number, part in enumerate(parts):
         if number == 0 or job == "check":
