@@ -164,7 +164,8 @@ struct PipelineTests {
     try job.serveRun()
     let inputs = ["inputs": ["branch": "topic", "reason": "a cache; $(touch injected)"]]
     // Without the commit that was measured, nothing is approved.
-    try job.shell("git commit -q --allow-empty -m later && git push -q origin HEAD:topic && git reset -q --hard HEAD^")
+    let later = "echo later >later && git add later && git commit -q -m later && git push -q origin HEAD:topic"
+    try job.shell("\(later) && git reset -q --hard HEAD^")
     let refused = try job.gitHub("memory-approve", "approve", contexts: inputs)
     #expect(refused.code == 2 && refused.text.contains("skipped"), "\(refused.text)")
     try job.shell("git push -qf origin HEAD:topic")
@@ -213,8 +214,8 @@ struct PipelineTests {
 
   @Test("The pull request of a stranger gets no secret, is not committed to, and is reported to edit its own gate")
   func stranger() throws {
-    let edits = "echo 30 >size; sed -i s/3%/900%/ highwater.yml; sed -i s/approved/approved/ baselines/load/*"
-    let job = try Job("\(edits); echo >>$(echo baselines/load/*)")
+    let edits = "echo 30 >size; sed -i s/3%/900%/ highwater.yml; sed -i s/approved/approved/ baselines/load/*.json"
+    let job = try Job("\(edits); echo >>$(echo baselines/load/*.json)")
     let check = try job.gitHub("action", "action")
     #expect(check.code == 0, "\(check.text)")
     let sentence = "this change edits the baselines of load and the project file `highwater.yml`: review them"
