@@ -13,8 +13,8 @@ package enum ProfileFile {
   /// Calls and functions that hold less than this part of the anonymous memory are left out.
   private static let leastPart: Int64 = 1000
 
-  /// So are those that hold less than two pages, in bytes: by that much equal runs differ, and people review the file.
-  private static let noise: Int64 = 8 << 10
+  /// So are those that hold less than three pages, in bytes: by two equal runs differ, and people review the file.
+  private static let noise: Int64 = 12 << 10
 
   /// More processes are not stored: those that hold least.
   private static let mostProcesses = 16
