@@ -186,4 +186,18 @@ struct ManyBranchesTests {
     let written = Gate(rules: [GateRule(metric: .steadyRSS, tolerance: .automatic)])
     #expect(BaselineChange(from: expected, to: measured, gate: written) == nil)
   }
+
+  @Test("The note on a moved baseline names the tree only if it moves otherwise than its process")
+  func movedTree() throws {
+    func moves(ofTree amounts: (Double, Double)) throws -> [MetricName] {
+      let baselines = [(20.0, amounts.0), (26, amounts.1)].map { peak, tree in
+        Given.baseline([.peakRSS: Given.values(peak), .treePeak: Given.values(tree)])
+      }
+      let note = try #require(RunNote(onMoveFrom: baselines[0], to: baselines[1], gate: .standard))
+      guard case .movesBaseline(_, _, let moves, _, _) = note else { return [] }
+      return moves.map(\.metric)
+    }
+    #expect(try moves(ofTree: (20, 26)) == [.peakRSS])
+    #expect(try moves(ofTree: (30, 36)) == [.peakRSS, .treePeak])
+  }
 }

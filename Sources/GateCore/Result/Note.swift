@@ -120,8 +120,13 @@ extension RunNote {
       return Rise(metric: metric, unit: after.unit(of: metric), before: from, after: to)
     }
     guard !moves.isEmpty else { return nil }
+    // The tree of a single process moves as the process does.
+    let named = moves.filter { move in
+      !move.metric.isOfTree
+        || !moves.contains { !$0.metric.isOfTree && $0.before == move.before && $0.after == move.after }
+    }
     self = .movesBaseline(
-      scenario: after.scenario, environment: after.environment, moves: moves, isNew: before == nil,
+      scenario: after.scenario, environment: after.environment, moves: named, isNew: before == nil,
       approval: after.approval)
   }
 }
