@@ -66,6 +66,15 @@ struct CommittedTablesTests {
     for row in creep { #expect(try #require(Double(row[6])) <= 1, "\(row)") }
   }
 
+  @Test("Approvals match the current rules (otherwise run `ci/calibrate`)")
+  func approvals() throws {
+    let rows = try CommittedTables().rows(under: "## K. Approvals")
+    #expect(rows.contains(ApprovalTables.row(0.1, .following(1))))
+    let few = rows.dropFirst(2).filter { !$0[1].hasPrefix("50") }
+    #expect(few.count == 24)
+    for row in few { #expect(try #require(Double(row[2])) <= 100 * RepetitionPlan.falseAlarms, "\(row)") }
+  }
+
   @Test("Every row has at most 1 % of false alarms with the defaults")
   func falseAlarmRate() throws {
     let rows = try CommittedTables().rows(under: "### Repetitions: adaptive").dropFirst(2)

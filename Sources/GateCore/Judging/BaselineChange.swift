@@ -72,6 +72,9 @@ package struct BaselineChange: Sendable, Hashable {
   }
 
   /// The noise of few values is often overestimated: that of 10 normal values by more than half in 1 of 20 cases.
+  ///
+  /// With this limit 15 to 20 % of the first approvals of programs with 0.5 to 2 % of noise are new baselines, since the
+  /// noise of the first baseline may also be underestimated (ci/calibrate.d/RESULTS.md, K).
   private static let mostNoise = 1.5
 
   /// The value with which a metric is judged: whole bytes, and of other units thousandths.

@@ -45,7 +45,7 @@ struct Report {
       ("A", FalseAlarms.section), ("B", DetectionTables.section), ("D", LeakTables.section),
       ("E", AutomaticTables.section), ("F", DetectableChangeTables.section),
       ("G", { RecordedTables.section(series) }), ("H", CreepTables.section), ("I", ChangePointTables.section),
-      ("J", { ServiceTables.section(services) }),
+      ("J", { ServiceTables.section(services) }), ("K", ApprovalTables.section),
     ]
   }
 }

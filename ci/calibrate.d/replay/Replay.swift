@@ -35,8 +35,10 @@ package struct Replay: Sendable {
     result(against: Self.baseline(baseline), measuring: measuring)
   }
 
-  /// The same against a whole baseline.
-  package func result(against baseline: Baseline, measuring: () -> RepetitionResult) -> ScenarioResult {
+  /// The same against a whole baseline, with as many measurements as an approval needs, or a verdict.
+  package func result(
+    against baseline: Baseline, forApproval isForApproval: Bool = false, measuring: () -> RepetitionResult
+  ) -> ScenarioResult {
     let plan = repetitions.plan
     var measured = unmeasured
     measured.plan = plan
@@ -44,7 +46,8 @@ package struct Replay: Sendable {
     while true {
       while measured.repetitions.count < count { measured.repetitions.append(measuring()) }
       let result = measured.judged(against: .baseline(baseline))
-      guard let next = plan.nextLook(after: result) else { return result }
+      let more = isForApproval ? plan.countForApproval(after: result, of: baseline) : nil
+      guard let next = plan.nextLook(after: result) ?? more else { return result }
       count = next
     }
   }
