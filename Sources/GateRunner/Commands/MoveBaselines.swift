@@ -38,7 +38,8 @@ package struct MoveBaselines {
       try commit.prepare(with: build, log: studied.artifacts.buildLog, invocation)
       for plan in plans {
         guard !invocation.isInterrupted, let change = try mover.measure(plan, in: commit) else {
-          return invocation.interruptedExit("targets were stopped; run the same command for the scenarios that are left")
+          return invocation.interruptedExit(
+            "targets were stopped; run the same command for the scenarios that are left")
         }
         changes.append(change)
       }
