@@ -57,27 +57,10 @@ static size_t given_size(void *block, size_t size) {
   return size > 0 ? size : 1;
 }
 
-/// What the allocator last gave for blocks of up to so many units of 8 bytes: asking it each time takes as long as all else
-/// here. 0 for unknown. A block that gets the rest of a larger one is bigger than others of its size, so that it is asked
-/// again now and then.
-#define KNOWN_SIZES 128
-#define ASKED_EVERY 64
-static _Atomic uint16_t known_sizes[KNOWN_SIZES];
-
-static size_t known_size(void *block, size_t size) {
-  size_t units = (size + 7) / 8;
-  if (units >= KNOWN_SIZES) return given_size(block, size);
-  size_t known = atomic_load_explicit(&known_sizes[units], memory_order_relaxed);
-  if (known != 0 && hw_blocks_seen % ASKED_EVERY != 0) return known;
-  known = given_size(block, size);
-  if (known <= UINT16_MAX) atomic_store_explicit(&known_sizes[units], (uint16_t)known, memory_order_relaxed);
-  return known;
-}
-
 void *hw_sample_block(void *block, size_t size) {
   if (block == NULL || !hw_is_sampling) return block;
   hw_blocks_seen++;
-  hw_sample(block, known_size(block, size));
+  hw_sample(block, given_size(block, size));
   return block;
 }
 

@@ -16,40 +16,32 @@
 #define BUCKET_SIZE 8
 static _Atomic uintptr_t sampled[BUCKETS][BUCKET_SIZE] __attribute__((aligned(64)));
 
-#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-static uint64_t hash_of(const void *block) { return (uintptr_t)block * FACTOR; }
-
-/// How many sampled blocks share a counter: `free` looks up most blocks here only.
+/// How many sampled blocks have a hash: small enough for the second cache, so that `free` looks up most blocks here only.
 static _Atomic uint16_t counts[65536];
 
-/// Blocks that lie together have counters that lie together, so that the counters of a program's temporaries stay in the
-/// first cache; each MiB begins elsewhere.
-static _Atomic uint16_t *count_of(const void *block) {
-  uint64_t place = (uintptr_t)block >> 4, region = place >> 16;
-  return &counts[(place ^ region * FACTOR >> 48) & 65535];
-}
+static uint64_t hash_of(const void *block) { return (uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15); }
 
 static int add_sample(void *block) {
-  _Atomic uintptr_t *bucket = sampled[hash_of(block) >> 50];
+  uint64_t hash = hash_of(block);
+  _Atomic uintptr_t *bucket = sampled[hash >> 50];
   for (int at = 0; at < BUCKET_SIZE; at++) {
     uintptr_t empty = 0;
     if (!atomic_compare_exchange_strong(&bucket[at], &empty, (uintptr_t)block)) continue;
-    atomic_fetch_add_explicit(count_of(block), 1, memory_order_release);
+    atomic_fetch_add_explicit(&counts[hash >> 48], 1, memory_order_release);
     return 1;
   }
   return 0;
 }
 
 static int remove_sample(const void *block) {
-  _Atomic uint16_t *count = count_of(block);
-  if (atomic_load_explicit(count, memory_order_acquire) == 0) return 0;
-  _Atomic uintptr_t *bucket = sampled[hash_of(block) >> 50];
+  uint64_t hash = hash_of(block);
+  if (atomic_load_explicit(&counts[hash >> 48], memory_order_acquire) == 0) return 0;
+  _Atomic uintptr_t *bucket = sampled[hash >> 50];
   for (int at = 0; at < BUCKET_SIZE; at++) {
     uintptr_t found = (uintptr_t)block;
     if (atomic_load_explicit(&bucket[at], memory_order_relaxed) != found) continue;
     if (!atomic_compare_exchange_strong(&bucket[at], &found, 0)) continue;
-    atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&counts[hash >> 48], 1, memory_order_relaxed);
     return 1;
   }
   return 0;
