@@ -1,5 +1,6 @@
 """A red check beside the same check without an explanation: the seconds of both, and what was named."""
 
+import re
 import shutil
 
 from bench import *
@@ -141,9 +142,9 @@ def requests_for(name, seconds):
 
 
 def named(text):
-    """What the report says after the sizes of the rise."""
-    lines = [line.strip() for line in text.splitlines()]
-    return next((line[line.index(" by ") + 4:].split()[0] for line in lines if " by " in line and "iB " in line), "–")
+    """The function that the report names."""
+    found = re.search(r"(?:held|first touched) by (\S+)", " ".join(text.split()))
+    return found[1] if found else "–"
 
 
 rows = []
