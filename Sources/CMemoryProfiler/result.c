@@ -175,6 +175,26 @@ static const char *file_name(const char *path) {
   return slash == NULL ? path : slash + 1;
 }
 
+/// The path below a folder, the innermost of this name; with the folder itself if nothing else is between it and the file.
+/// NULL outside of such folders.
+static const char *path_below(const char *path, const char *folder) {
+  const char *found = NULL;
+  for (const char *at = path; (at = strstr(at, folder)) != NULL; at++) found = at;
+  if (found == NULL) return NULL;
+  const char *below = found + strlen(folder);
+  return strchr(below, '/') == NULL ? found + 1 : below;
+}
+
+/// The name of a library or program; of one that is installed for a language with the folders (CodeOrigin.swift).
+static const char *module_name(const char *path) {
+  static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/node_modules/", "/lib-dynload/"};
+  for (size_t at = 0; at < sizeof folders / sizeof folders[0]; at++) {
+    const char *name = path_below(path, folders[at]);
+    if (name != NULL) return name;
+  }
+  return file_name(path);
+}
+
 /// A function as it was written; equal texts are mostly the same pointers.
 struct written {
   const char *module;
@@ -268,7 +288,7 @@ static void write_node(FILE *file, const struct hw_code *code, uint32_t node, st
     return;
   }
   const struct hw_source *sources = NULL;
-  const char *module = file_name(hw_module_path(place.module));
+  const char *module = module_name(hw_module_path(place.module));
   int count = has_useful_sources(module) ? hw_sources_at(place, &sources) : 0;
   struct hw_source outer = count > 0 ? sources[0] : (struct hw_source){"", "", 0};
   outer.function = hw_function_at(code, place);

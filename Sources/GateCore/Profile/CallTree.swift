@@ -2,8 +2,8 @@
 package struct CallTree: Sendable, Equatable {
   /// A function as the measured build names it.
   package struct Function: Sendable, Hashable {
-    /// The name of the file that holds its code, such as `libc.so.6`; empty for code that no file holds: scripts and
-    /// code that a runtime generated.
+    /// The name of the file that holds its code, such as `libc.so.6`, of an installed package with its folders; empty for
+    /// code that no file holds: scripts and code that a runtime generated.
     package let module: String
     /// Demangled; empty if it is unknown.
     package let name: String

@@ -1,6 +1,7 @@
 /// A function by names that do not depend on the build: without versions, addresses and the compiler's suffixes.
 package struct FunctionName: Sendable, Hashable {
-  /// The library or program as in `libc.so`, or the script as in `server.py`; empty for code that no file holds.
+  /// The library or program as in `libc.so`, or the script as in `server.py`; of installed code with its folders, as in
+  /// `numpy/_core/numeric.py`; empty for code that no file holds.
   package let module: String
   /// Empty if it is unknown.
   package let name: String
@@ -74,15 +75,19 @@ extension FunctionName: CustomStringConvertible {
 
 /// Names of files as parts of function names.
 private enum ModuleName {
-  /// As in `libc.so` of `/lib/libc-2.31.so.6 (deleted)`.
+  /// As in `libc.so` of `/lib/libc-2.31.so.6 (deleted)`, and `lz4/frame/_frame.so` of an installed package.
   static func plain(_ path: String) -> String {
-    let file = lastPart(path.hasSuffix(deleted) ? path.dropLast(deleted.count) : path[...])
-    guard let end = suffix(of: file) else { return String(file) }
-    return library(file[..<end]) + ".so"
+    let path = path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
+    let installed = CodeOrigin.installedPath(path) ?? (path.hasPrefix("/") ? lastPart(path[...]) : path[...])
+    let file = lastPart(installed)
+    guard let end = suffix(of: file) else { return String(installed) }
+    return installed[..<file.startIndex] + library(file[..<end]) + ".so"
   }
 
-  /// The last part of a script's path; with its folder if many scripts have that name.
+  /// The last part of a script's path, with its folder if many scripts have that name; of installed code, in which the same
+  /// names occur again and again, the path in its package or in the language's library.
   static func script(_ path: String) -> String {
+    if let installed = CodeOrigin.installedPath(path) { return String(installed) }
     let file = lastPart(path[...])
     guard commonScripts.contains(String(file)) else { return String(file) }
     let folder = lastPart(path.dropLast(file.count + 1))
@@ -110,10 +115,18 @@ private enum ModuleName {
     return nil
   }
 
-  /// Without a version as in `libc-2.31`, and the tag of Python's extensions as in `_json.cpython-311-x86_64-linux-gnu`.
+  /// How many hexadecimal digits of a library's hash a wheel of Python adds to its name (auditwheel, `repair.py`).
+  private static let wheelHash = 8
+
+  /// Without a version as in `libc-2.31`, the tag of Python's extensions as in `_json.cpython-311-x86_64-linux-gnu`, and the
+  /// hashes of wheels as in `libgfortran-040039e1`.
   private static func library(_ stem: Substring) -> String {
     for tag in [".cpython-", ".abi", ".pypy"] {  // text from outside: PEP 3149
       if let at = stem.firstIndex(of: "."), stem[at...].hasPrefix(tag) { return String(stem[..<at]) }
+    }
+    let hash = stem.suffix(wheelHash + 1)
+    if stem.count > hash.count, hash.first == "-", hash.dropFirst().allSatisfy(\.isHexDigit) {
+      return library(stem.dropLast(hash.count))
     }
     guard let dash = stem.lastIndex(of: "-") else { return String(stem) }
     let version = stem[stem.index(after: dash)...]

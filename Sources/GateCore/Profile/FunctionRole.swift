@@ -123,7 +123,7 @@ extension RoleTable {
 
     /// `name` is the function's short name: Java's have parameters as well.
     func matches(_ function: FunctionName, short name: String) -> Bool {
-      if modules.match(function.module) { return true }
+      if modules.match(function.fileName) { return true }
       guard function.isScript else { return names.match(name) }
       if function.module.isEmpty && classes.match(name) { return true }
       return [name, function.name].contains { name in

@@ -36,6 +36,11 @@ package struct ProfileSummary: Sendable, Equatable {
 
     /// The source file of a function that is not of a script, whose name has it.
     var sourceFile: String? { name.isScript ? nil : file }
+
+    /// Of a stored function of a script it is unknown, since its file is not stored.
+    var origin: CodeOrigin {
+      name.isScript ? file.map(CodeOrigin.init(script:)) ?? .program : CodeOrigin(module: name.module)
+    }
   }
 
   /// A node of the tree of calls, with its callees, after its caller.
