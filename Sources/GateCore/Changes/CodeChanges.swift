@@ -86,4 +86,7 @@ package struct DependencyChange: Sendable, Hashable, Codable {
   package init(name: String, before: String?, now: String?) {
     (self.name, self.before, self.now) = (name, before, now)
   }
+
+  /// Whether it is neither new nor removed.
+  var isOfVersion: Bool { before != nil && now != nil }
 }

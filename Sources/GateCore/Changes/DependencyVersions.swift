@@ -14,14 +14,16 @@ package enum DependencyVersions {
       || name.hasSuffix(".txt") && ["requirements", "constraints"].contains(where: name.contains)
   }
 
-  /// What changed in such a file, as far as lines show it.
+  /// What changed in such a file, as far as lines show it: other versions, then new and removed dependencies, which often
+  /// only come with them.
   package static func changes(in file: ChangedFile) -> [DependencyChange] {
     let before = versions(file.before, in: file.parts.map(\.before))
     let now = versions(file.now, in: file.parts.map(\.now))
     let names = Set(before.keys).union(now.keys).sorted()
-    return names.compactMap { name in
+    let changes = names.compactMap { name in
       before[name] == now[name] ? nil : DependencyChange(name: name, before: before[name], now: now[name])
     }
+    return changes.filter(\.isOfVersion) + changes.filter { !$0.isOfVersion }
   }
 
   /// The versions in the changed lines by the names of the dependencies.

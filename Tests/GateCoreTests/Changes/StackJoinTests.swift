@@ -189,4 +189,14 @@ struct ElsewhereChangesTests {
     let file = ChangedFile(path: path, lines: above.map { .same($0) } + [.removed(before), .added(now)])
     #expect(DependencyVersions.changes(in: file) == [DependencyChange(name: "pillow", before: "9.0", now: "9.1")])
   }
+
+  @Test("Other versions of dependencies stand before new and removed ones")
+  func order() {
+    let lines: [ChangedFile.Line] = [
+      .removed("annotated==1.0"), .removed("square==41.0"), .added("anyio==4.0"), .added("square==42.0"),
+      .added("zope==1.0"),
+    ]
+    let changes = DependencyVersions.changes(in: ChangedFile(path: "requirements.txt", lines: lines))
+    #expect(changes.map(\.name) == ["square", "annotated", "anyio", "zope"])
+  }
 }
