@@ -105,7 +105,7 @@ private struct ProfileDocument: Codable {
   let least: Int64
   /// `LIVE SPREAD ERROR TOUCHED SPREAD NAME`, with callees.
   let functions: [FunctionLine]
-  /// `LIVE TOUCHED NAME`, with callees, indented by one space for each caller.
+  /// `DEPTH LIVE TOUCHED NAME`, with callees; the depth is the number of callers.
   let calls: [CallLine]
 }
 
@@ -149,13 +149,9 @@ extension ProfileDocument {
   /// The amount from which on all lines have about this many bytes.
   static func least(of summary: ProfileSummary, bytes: Int) -> Int64 {
     let names = summary.functions.map { $0.name.description.utf8.count }
-    // Quotes, comma, indentation and amounts.
+    // Quotes, comma and numbers.
     var lines = zip(summary.functions, names).map { ($0.live.median + $0.touched.median, $1 + 40) }
-    var depths: [Int] = []
-    for call in summary.calls {
-      depths.append(call.parent.map { depths[$0] + 1 } ?? 0)
-      lines.append((call.weight.live + call.weight.touched, names[call.function] + depths[depths.count - 1] + 30))
-    }
+    lines += summary.calls.map { ($0.weight.live + $0.weight.touched, names[$0.function] + 35) }
     var rest = bytes
     for (amount, size) in lines.sorted(by: { $0.0 > $1.0 }) {
       rest -= size
@@ -220,16 +216,14 @@ private struct CallLine: SingleValueCodable {
   }
 
   var coded: String {
-    String(repeating: " ", count: depth)
-      + "\(weight.live) \(weight.touched) \(InlinedMark.added(to: name, isInlined))"
+    "\(depth) \(weight.live) \(weight.touched) \(InlinedMark.added(to: name, isInlined))"
   }
 
   init(coded: String) throws {
-    let line = coded.drop { $0 == " " }
-    let (numbers, text) = try NumberedLine.parse(line, numbers: 2)
+    let (numbers, text) = try NumberedLine.parse(coded[...], numbers: 3)
     let (name, isInlined) = try InlinedMark.parse(text)
     self.init(
-      depth: coded.count - line.count, name: name, weight: .init(live: numbers[0], touched: numbers[1]),
+      depth: Int(max(0, numbers[0])), name: name, weight: .init(live: numbers[1], touched: numbers[2]),
       isInlined: isInlined)
   }
 
@@ -254,7 +248,7 @@ private struct CallLine: SingleValueCodable {
     return lines
   }
 
-  /// The calls with the indexes of their callers; a line that is indented too far belongs to the line before.
+  /// The calls with the indexes of their callers; a line that is too deep belongs to the line before.
   static func calls(_ lines: [CallLine]) -> [ProfileSummary.StoredCall] {
     var callers: [Int] = []
     return lines.enumerated().map { index, line in
