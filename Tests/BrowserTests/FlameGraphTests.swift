@@ -94,7 +94,7 @@ struct FlameGraphTests {
       #expect(try await browser.evaluate(height) == 0)
       try await browser.click("#scenario-3 > summary")
       try await browser.wait(for: "return (() => { \(height) })() === 4 * 19")
-      #expect(try await browser.text("#scenario-3 .explained")?.contains("held by remember() ← handle_request") == true)
+      #expect(try await browser.text("#scenario-3 .explained")?.contains("held by remember() (") == true)
       try await keepPicture("flame-run", browser)
     }
   }

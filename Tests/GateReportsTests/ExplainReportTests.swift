@@ -57,14 +57,18 @@ struct ExplainReportTests {
     let change = culprit.change
     var called = change
     called.function = FunctionName(module: "_cache.so", name: "store")
-    (called.file, called.line, called.scriptLine) = ("/src/cache.c", 7, 12)
+    (called.file, called.line) = ("/src/cache.c", 7)
     called.callers = ["handle", "main"].map { FunctionName(module: "app.py", name: $0, isScript: true) }
+    called.scripts = [.init(called.callers[0], line: 12)]
     culprit.change = called
-    var (overlap, copied) = (culprit, culprit)
+    var (later, copied, whole) = (culprit, culprit, culprit)
+    (later.isReleasedLater, whole.share) = (true, 1)
+    var overlap = later
     overlap.heldWith = change
     copied.change.evidence = .copied
     let findings: [CulpritFinding] = [
-      .named(culprit: culprit), .named(culprit: overlap), .named(culprit: copied), .noRise,
+      .named(culprit: culprit), .named(culprit: whole), .named(culprit: later), .named(culprit: overlap),
+      .named(culprit: copied), .noRise,
       .otherMethod(before: .stops, now: .stopsAndBlocks),
       .notReproduced, .mapped(rise: MappedRise(.files, rise: .mebibytes(9))),
       .mapped(
@@ -107,7 +111,7 @@ struct ExplainReportTests {
     let page = ExplainPage.text([
       Explanation(scenario: ScenarioName("<b>requests"), comparison: try Self.comparison(leak: 30_000_000))
     ])
-    #expect(page.contains("+28.6\u{a0}MiB held by remember() ← handle_request"))
+    #expect(page.contains("+28.6\u{a0}MiB held by remember() (libserver.so) ← handle_request"))
     #expect(page.contains("&lt;b&gt;requests"))
     #expect(!page.contains("<script>;") && !page.contains("\u{202e}") && !page.contains("\u{1b}"))
     #expect(page.components(separatedBy: "</script>").count == 4, "two scripts, and the data of one flame graph")

@@ -47,10 +47,10 @@ struct ExplainTests {
     let (before, after) = (try Self.quietServer.command[0], try Self.leakingServer.command[0])
     let found = try Highwater.run("explain", "--against", before, in: project)
     #expect(found.code == 0, "\(found.errors)")
-    #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
+    #expect(found.text.contains("held by remember() (leaking-server) ← handle_request ← main"), "\(found.text)")
     #expect(try project.read(".highwater/explain.html").contains("held by remember()"))
     let growth = try Highwater.run("explain", "--metric", "growth", in: project)
-    #expect(growth.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(growth.text)")
+    #expect(growth.text.contains("held by remember() (leaking-server) ← handle_request ← main"), "\(growth.text)")
     #expect(growth.text.contains("of the growth during the run"), "\(growth.text)")
     let quiet = try Highwater.run("explain", "--against", after, in: project)
     #expect(quiet.code == 0 && !quiet.text.contains("of the rise"), "\(quiet.text)")
@@ -81,10 +81,10 @@ struct ExplainTests {
   func ending() throws {
     let project = try project(Self.ending.command)
     let growth = try Highwater.run("explain", "--metric", "growth", in: project)
-    #expect(growth.text.contains("held by serve() ← main (ending)"), "\(growth.text)\(growth.errors)")
+    #expect(growth.text.contains("held by serve() (ending) ← main"), "\(growth.text)\(growth.errors)")
     #expect(growth.text.contains("of the growth during the run"), "\(growth.text)")
     let steady = try Highwater.run("explain", "--metric", "steady_rss", in: project)
-    let row = steady.text.firstMatch(of: #/fill_cache\(\) ← main \(ending\) +(\d+\.\d) MiB +held/#)
+    let row = steady.text.firstMatch(of: #/fill_cache\(\) \(ending\) ← main +(\d+\.\d) MiB +held/#)
     let held = try #require(row.flatMap { Double($0.1) }, "\(steady.text)\(steady.errors)")
     #expect(try sampled(19_900_000...20_200_000, steady.text).contains(Int(held * 1_048_576)), "\(steady.text)")
   }
@@ -211,7 +211,7 @@ struct ExplainTests {
       """, to: "keep.py")
     let found = try Highwater.run("explain", in: project)
     let held = try #require(
-      found.text.firstMatch(of: #/remember\(\) ← <module> \(keep\.py:3\) (\d\.\d) MiB held/#),
+      found.text.firstMatch(of: #/remember\(\) \(keep\.py:3\) ← <module> (\d\.\d) MiB held/#),
       "\(found.text)\(found.errors)")
     // A tuple of two with what the collector needs, a string, and a place in the list.
     let bytes = Int((Double(held.1) ?? 0) * 1_048_576)
@@ -302,7 +302,8 @@ struct ExplainTests {
       }
       """)
     let outcome = try Highwater.run("explain", in: try project(program.command))
-    let row = try #require(outcome.text.split(separator: "\n").first { $0.contains("fill() ← main") })
+    let row = try #require(
+      outcome.text.split(separator: "\n").first { $0.contains("fill() (") && $0.contains(") ← main") })
     #expect(row.contains("MiB") && row.contains("held"), "\(outcome.text)")
   }
 
@@ -345,7 +346,7 @@ struct ExplainTests {
     let project = try project(Self.leakingWorkers.command)
     let found = try Highwater.run(
       "explain", "--against", Self.quietWorkers.command[0], "--folded", "stacks.txt", in: project)
-    #expect(found.text.contains("held by keep_request() ← serve ← main (leaking-worker)"), "\(found.text)")
+    #expect(found.text.contains("held by keep_request() (leaking-worker) ← serve ← main"), "\(found.text)")
     #expect(found.text.contains("processes: leaking-worker, 5 processes"), "\(found.text)")
     let stacks = try FoldedStack.stacks(in: project.read("stacks.txt"))
     #expect(abs(stacks.bytes(of: "load_table", as: "live") - 24 << 20) <= 64 << 10, "the table, once")
@@ -358,7 +359,7 @@ struct ExplainTests {
   func startedWorker() throws {
     let project = try project(["sh", "-c", "${PROGRAM:-\(Self.leakingServer.command[0])}; true"])
     let found = try Highwater.run("explain", "--against", "PROGRAM=\(Self.quietServer.command[0])", in: project)
-    #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
+    #expect(found.text.contains("held by remember() (leaking-server) ← handle_request ← main"), "\(found.text)")
   }
 
   private static let staticKnown = CompiledProgram("static-memory", flags: ["-static"], known)
@@ -366,7 +367,7 @@ struct ExplainTests {
   @Test("A static program has no samples, and the report says what is then unknown")
   func staticProgram() throws {
     let outcome = try Highwater.run("explain", in: try project(Self.staticKnown.command))
-    #expect(outcome.code == 0 && outcome.text.contains("released_16m() ← main (static-memory)"), "\(outcome.text)")
+    #expect(outcome.code == 0 && outcome.text.contains("released_16m() (static-memory) ← main"), "\(outcome.text)")
     #expect(outcome.text.contains("who holds heap memory is unknown"), "\(outcome.text)")
   }
 
@@ -380,7 +381,8 @@ struct ExplainTests {
     let outcome = try Highwater.start(
       ["explain", "--against", before], in: project(Self.leakingServer.command), launcher: launcher
     ).wait()
-    #expect(outcome.code == 0 && outcome.text.contains("held by remember() ← handle_request"), "\(outcome.text)")
+    let finding = "held by remember() (leaking-server) ← handle_request"
+    #expect(outcome.code == 0 && outcome.text.contains(finding), "\(outcome.text)")
     #expect(outcome.text.contains("method: sampled allocations") && outcome.text.contains(reason), "\(outcome.text)")
     let without = try Highwater.start(["explain"], in: project(Self.staticKnown.command), launcher: launcher).wait()
     #expect(without.code == 0 && without.text.contains("heap, holders unknown"), "\(without.text)\(without.errors)")

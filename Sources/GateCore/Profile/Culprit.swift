@@ -5,12 +5,15 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var change: FunctionChange
   /// The share of the metric's rise that it explains, or without a check of the process's rise; at most 1.
   package var share: Double
-  /// What another function holds at the same time, if no more was allocated than before: then the memory of this one is
-  /// released later, or not at all.
+  /// Whether no more was allocated than before: then its memory is released later, or not at all.
+  package var isReleasedLater: Bool
+  /// What another function holds at the same time, if its memory is released later.
   package var heldWith: FunctionChange?
 
-  package init(change: FunctionChange, share: Double, heldWith: FunctionChange? = nil) {
-    (self.change, self.share, self.heldWith) = (change, share, heldWith)
+  package init(
+    change: FunctionChange, share: Double, isReleasedLater: Bool = false, heldWith: FunctionChange? = nil
+  ) {
+    (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
   }
 }
 
@@ -51,6 +54,8 @@ extension ProfileComparison {
 
   /// The most functions that are named if the rise is spread over many.
   private static let mostSpread = 3
+  /// So many of the largest changes may be one of these: imports are often nested so deep.
+  private static let mostSpreadSeen = 32
 
   /// The share of the growth that came in its second half if it went on, which would be half of it if it were steady.
   private static let leastLater = 0.2
@@ -152,15 +157,32 @@ extension ProfileComparison {
       .sorted { ($1.change, $0.function) < ($0.change, $1.function) }
     guard let first = rises.first else { return .belowNoise(largest: nil, least: leastInAll) }
     let candidates = rises.filter { isMost($0.change.count, Self.leastShare) }
-    guard let chosen = mostSpecific(of: candidates.filter { $0.change > least($0) }, unclear: least) else {
+    let clear = rises.filter { $0.change > least($0) }
+    guard let chosen = culprit(among: clear, growth: growth, unclear: least) else {
       return candidates.isEmpty && first.change > least(first)
-        ? .spread(largest: rises.prefix(Self.mostSpread).map(addingCallers))
+        ? .spread(largest: separate(rises))
         : .belowNoise(largest: addingCallers(first), least: least(first))
     }
+    let isReleasedLater = isReleasedLater(chosen)
     return .named(
       culprit: Culprit(
         change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
-        heldWith: heldWith(chosen)))
+        isReleasedLater: isReleasedLater, heldWith: isReleasedLater ? heldWith(chosen) : nil))
+  }
+
+  /// The first ones that do not contain each other; of those that do, the one that is called if it has most of the change.
+  private func separate(_ rises: [FunctionChange]) -> [FunctionChange] {
+    var shown: [FunctionChange] = []
+    for change in rises.prefix(Self.mostSpreadSeen) {
+      let named = addingCallers(change)
+      if let caller = shown.firstIndex(where: named.isCalled) {
+        let isMost = Double(named.change.count) >= Self.leastShare * Double(shown[caller].change.count)
+        if isMost { shown[caller] = named }
+      } else if shown.count < Self.mostSpread, !shown.contains(where: { $0.isCalled(by: named) }) {
+        shown.append(named)
+      }
+    }
+    return shown
   }
 
   /// The change of all stacks with a function that can be named.
@@ -175,14 +197,48 @@ extension ProfileComparison {
     return sum
   }
 
-  /// The one that holds least in the new build; of those that do not clearly hold more the innermost that has a name.
-  private func mostSpecific(
-    of candidates: [FunctionChange], unclear: (FunctionChange) -> Bytes
+  /// The most specific of the functions that hold most of the growth.
+  ///
+  /// The language's library is rarely what changed. So a function of it stands for one of a package or of the program: for
+  /// one that it calls, as an event loop does, unless most of the growth came past that, or else for one that calls it.
+  private func culprit(
+    among rises: [FunctionChange], growth: Bytes, unclear: (FunctionChange) -> Bytes
   ) -> FunctionChange? {
+    func most(_ rises: [FunctionChange], of amount: Bytes) -> FunctionChange? {
+      let least = Self.leastShare * Double(amount.count)
+      return mostSpecific(of: rises.filter { Double($0.change.count) >= least }, unclear: unclear)
+    }
+    guard let chosen = most(rises, of: growth), origin(of: chosen.function) == .language else {
+      return most(rises, of: growth)
+    }
+    let others = rises.filter { !$0.function.name.isEmpty && origin(of: $0.function) != .language }
+    let called = functions(calledBy: chosen.function)
+    let inner = others.filter {
+      called.contains($0.function) && Double($0.change.count) > (1 - Self.leastShare) * Double(growth.count)
+    }
+    return inner.map(\.change).max().flatMap { most(inner, of: $0) } ?? most(others, of: growth) ?? chosen
+  }
+
+  /// The one that holds least in the new build; of those that do not clearly hold more the innermost.
+  private func mostSpecific(
+    of all: [FunctionChange], unclear: (FunctionChange) -> Bytes
+  ) -> FunctionChange? {
+    let candidates = withoutNameless(all)
     guard let least = candidates.min(by: { $0.now < $1.now }) else { return nil }
-    let equal = candidates.filter { $0.now <= least.now + unclear(least) }
-    let named = equal.filter { !$0.function.name.isEmpty }
-    return (named.isEmpty ? equal : named).max { depth(of: $0) < depth(of: $1) }
+    return candidates.filter { $0.now <= least.now + unclear(least) }.max { depth(of: $0) < depth(of: $1) }
+  }
+
+  /// Code without a name only counts if nothing with a name is left but the start of the program, or if it is known at
+  /// least whose code it is, as of an installed package.
+  private func withoutNameless(_ candidates: [FunctionChange]) -> [FunctionChange] {
+    let named = candidates.filter { !$0.function.name.isEmpty }
+    let modules = Set(named.map(\.function.module))
+    let hasOther = named.contains { known($0.function)?.role == .own }
+    return candidates.filter { candidate in
+      guard candidate.function.name.isEmpty else { return true }
+      let isOfPackage = origin(of: candidate.function) == .package
+      return !modules.contains(candidate.function.module) && (isOfPackage || !hasOther)
+    }
   }
 
   /// How deep the largest call of a function is.
@@ -197,10 +253,8 @@ extension ProfileComparison {
   /// The part of a rise by which the sum of all allocations may differ if no more is allocated.
   private static let equalPart: Int64 = 4
 
-  /// What holds most beside a function whose memory is only held for longer than before; nil if more was allocated, or
-  /// nothing else holds much.
+  /// What holds most beside a function whose memory is only held for longer than before; nil if nothing else holds much.
   private func heldWith(_ change: FunctionChange) -> FunctionChange? {
-    guard explained == .peak, change.evidence == .holds, isReleasedLater(change.change) else { return nil }
     let connected = connected(with: change.function)
     let others = changes(.holds).filter { other in
       // It was also held at the old peak.
@@ -212,12 +266,22 @@ extension ProfileComparison {
     return specific.map(addingCallers)
   }
 
-  private func isReleasedLater(_ rise: Bytes) -> Bool {
-    guard let old = before?.allocated, let new = now.allocated, old > .zero, new > .zero else { return false }
-    let most = rise.count / Self.equalPart
+  /// Whether no more was allocated than before, in all.
+  private func isReleasedLater(_ change: FunctionChange) -> Bool {
+    guard explained == .peak, change.evidence == .holds, let old = before?.allocated, let new = now.allocated,
+      old > .zero, new > .zero
+    else { return false }
+    let most = change.change.count / Self.equalPart
     let interval = Double(max(now.samplingInterval, before?.samplingInterval ?? .zero).count)
     let error = (Double(max(old, new).count) * interval).squareRoot() * Double(clearFactor)
     return error <= Double(most) && (new - old).count.magnitude <= most
+  }
+
+  /// The function and all that it calls.
+  private func functions(calledBy function: FunctionName) -> Set<FunctionName> {
+    var isWithin: [Bool] = []
+    for call in calls { isWithin.append(call.function == function || call.parent.map { isWithin[$0] } ?? false) }
+    return Set(zip(calls, isWithin).filter(\.1).map(\.0.function))
   }
 
   /// The function, its callers, and all that it calls.

@@ -13,6 +13,8 @@ package struct ProfileComparison: Sendable, Equatable {
   package let before: ProfileSummary?
   package let now: ProfileSummary
   package let calls: [Call]
+  /// Of the functions of the new build.
+  private let indexes: [FunctionName: Int]
   package var explained = ExplainedRise.peak
   /// What the metric rose by in the check; nil if no check measured it.
   package var measured: Bytes?
@@ -26,6 +28,8 @@ package struct ProfileComparison: Sendable, Equatable {
     self.before = before.map { $0.withoutInlined(in: $0.modulesInlined(unlike: now)) }
     self.now = before.map { now.withoutInlined(in: now.modulesInlined(unlike: $0)) } ?? now
     calls = Self.calls(self.before, self.now)
+    indexes = Dictionary(
+      zip(self.now.functions.map(\.name), self.now.functions.indices), uniquingKeysWith: { first, _ in first })
   }
 
   private struct Place: Hashable {
@@ -98,20 +102,33 @@ package struct FunctionChange: Sendable, Hashable, Codable {
   /// nil if there is only one build.
   package var before: Bytes?
   package var now: Bytes
-  /// The callers through which at least ``ProfileComparison/leastShare`` of the change came, the nearest first.
+  /// Callers through which at least ``ProfileComparison/leastShare`` of the change came, the nearest first.
   package var callers: [FunctionName]
-  /// The line of the nearest caller that is of a script, for a function that is not.
-  package var scriptLine: Int?
+  /// The callers whose places are known and of interest, for a function that is not one of the program's scripts.
+  package var scripts: [Script] = []
   /// The function and its callers, the nearest first, also those that reports leave out; known only while the profile is,
   /// and not stored.
   package var frames: [StackFrame] = []
 
+  /// A function of a script, and the line of it that holds most.
+  package struct Script: Sendable, Hashable, Codable {
+    package var function: FunctionName
+    package var line: Int?
+
+    package init(_ function: FunctionName, line: Int? = nil) {
+      (self.function, self.line) = (function, line)
+    }
+  }
+
   private enum CodingKeys: CodingKey {
-    case function, line, file, evidence, before, now, callers, scriptLine
+    case function, line, file, evidence, before, now, callers, scripts
   }
 
   /// What it holds more than before; all that it holds if there is only one build.
   package var change: Bytes { now - (before ?? .zero) }
+
+  /// Whether most of the change came through another function.
+  func isCalled(by other: FunctionChange) -> Bool { frames.dropFirst().contains { $0.function == other.function } }
 
   fileprivate func hasAmounts(of other: FunctionChange) -> Bool {
     (evidence, before, now) == (other.evidence, other.before, other.now)
@@ -125,9 +142,6 @@ extension ProfileComparison {
 
   /// The most callers that are named.
   private static let mostCallers = 4
-
-  /// Where packages of Python are installed (its module `sysconfig`; Debian's own are in `dist-packages`).
-  private static let installedFolders = ["/site-packages/", "/dist-packages/", "/lib/python3", "/node_modules/"]
 
   /// How many callers away a script is still found.
   private static let furthestScript = 32
@@ -183,22 +197,21 @@ extension ProfileComparison {
 
   func addingCallers(_ change: FunctionChange) -> FunctionChange {
     var named = change
-    named.callers = callers(of: change.function, change.evidence)
+    let callers = CallerSearch(self, change.evidence).callers(of: change.function, atMost: Self.furthestScript)
+    let shown = shownCallers(callers, of: change.function)
+    (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: known($0)?.line) })
     if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
-    if !change.function.isScript, let script = named.callers.first(where: \.isScript) {
-      named.scriptLine = now.functions.first { $0.name == script }?.line
+    named.frames = ([change.function] + callers).map { name in
+      StackFrame(function: name, file: known(name)?.file, line: known(name)?.line)
     }
-    named.frames = frames(of: change.function, change.evidence)
     return named
   }
 
-  /// The function and its callers with their places in the code of this build.
-  private func frames(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [StackFrame] {
-    let names = [function] + callers(of: function, evidence, atMost: Self.furthestScript)
-    return names.map { name in
-      let known = now.functions.first { $0.name == name }
-      return StackFrame(function: name, file: known?.file, line: known?.line)
-    }
+  /// A function of this build.
+  func known(_ name: FunctionName) -> ProfileSummary.Function? { indexes[name].map { now.functions[$0] } }
+
+  func origin(of name: FunctionName) -> CodeOrigin {
+    known(name)?.origin ?? (name.isScript ? .program : CodeOrigin(module: name.module))
   }
 
   /// Whether most of what a function touched more than before is copies after a fork.
@@ -212,69 +225,34 @@ extension ProfileComparison {
     return copied > 0 && Double(copied) >= Self.leastShare * Double(change.change.count)
   }
 
-  // MARK: Callers
-
-  /// The callers through which the change of a function came, the nearest first; of a library's function the script that
-  /// called it is one of them, the program's own rather than one of an installed package.
-  private func callers(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [FunctionName] {
-    var all = callers(of: function, evidence, atMost: Self.furthestScript)
-    let hasOwnScript = all.contains { $0.isScript && !isInstalled($0) }
-    if hasOwnScript { all.removeAll { $0.isScript && isInstalled($0) } }
-    let near = Array(all.prefix(Self.mostCallers))
-    guard near.count == Self.mostCallers, !(near + [function]).contains(where: \.isScript) else { return near }
-    return all.first(where: \.isScript).map { near.dropLast() + [$0] } ?? near
+  /// The nearest callers, and those of them that are scripts whose places are of interest: the nearest of all, and the
+  /// nearest of the program, which are among them however far they are.
+  ///
+  /// If a script of the program is among them, of each other package the nearest function is enough, and the language's
+  /// library is left out.
+  private func shownCallers(
+    _ all: [FunctionName], of function: FunctionName
+  ) -> (near: [FunctionName], scripts: [FunctionName]) {
+    let isProgram = { (name: FunctionName) in name.isScript && origin(of: name) == .program }
+    let shown = all.contains(where: isProgram) ? withoutInner(all, of: function) : all
+    let scripts = isProgram(function) ? [] : [shown.first(where: \.isScript), shown.first(where: isProgram)]
+    let required = Set(scripts.compactMap(\.self))
+    let others = shown.filter { !required.contains($0) }.prefix(Self.mostCallers - required.count)
+    let near = shown.filter { required.contains($0) || others.contains($0) }
+    return (near, near.filter(required.contains))
   }
 
-  /// Whether a function is of an installed package, or of the language's library.
-  private func isInstalled(_ name: FunctionName) -> Bool {
-    let file = (now.functions + (before?.functions ?? [])).first { $0.name == name }?.file ?? ""
-    return Self.installedFolders.contains(where: file.contains)
-  }
-
-  private func callers(
-    of function: FunctionName, _ evidence: MemoryEvidenceKind, atMost count: Int
-  ) -> [FunctionName] {
-    var places = outermostCalls(of: function).map { (call: $0, change: change(of: calls[$0], evidence)) }
-    let total = Double(places.reduce(0) { $0 + $1.change })
-    var chain: [FunctionName] = []
-    while chain.count < count {
-      let above = places.compactMap { place in
-        caller(of: place.call, without: chain + [function]).map { (call: $0, change: place.change) }
+  /// Callers without the scripts of the language's library, and without those of a package that is called by another
+  /// function of it.
+  private func withoutInner(_ callers: [FunctionName], of function: FunctionName) -> [FunctionName] {
+    var packages: Set<Substring> = function.isScript ? [function.package] : []
+    return callers.filter { name in
+      guard name.isScript else { return true }
+      return switch origin(of: name) {
+      case .program: true
+      case .package: packages.insert(name.package).inserted
+      case .language: false
       }
-      let groups = Dictionary(grouping: above) { calls[$0.call].function }
-      let sums = groups.map { (function: $0.key, share: Double($0.value.reduce(0) { $0 + $1.change }) / total) }
-      guard total != 0, let largest = sums.max(by: { ($0.share, $1.function) < ($1.share, $0.function) }),
-        largest.share >= Self.leastShare
-      else { break }
-      chain.append(largest.function)
-      places = groups[largest.function] ?? []
     }
-    return chain
-  }
-
-  private func change(of call: Call, _ evidence: MemoryEvidenceKind) -> Int64 {
-    evidence.amount(call.now) - evidence.amount(call.before)
-  }
-
-  /// The calls of a function that it did not make itself.
-  private func outermostCalls(of function: FunctionName) -> [Int] {
-    var isWithin = [Bool](repeating: false, count: calls.count)
-    return calls.indices.filter { index in
-      let isInner = calls[index].parent.map { isWithin[$0] } ?? false
-      isWithin[index] = isInner || calls[index].function == function
-      return isWithin[index] && !isInner
-    }
-  }
-
-  /// The nearest caller that may be named and has another name; of a script's function a script's.
-  private func caller(of call: Int, without named: [FunctionName]) -> Int? {
-    var next = calls[call].parent
-    while let at = next {
-      let caller = calls[at]
-      let isOfLanguage = caller.function.isScript || named.last?.isScript != true
-      if caller.role.isNamed, isOfLanguage, !named.contains(where: caller.function.reads(like:)) { return at }
-      next = caller.parent
-    }
-    return nil
   }
 }

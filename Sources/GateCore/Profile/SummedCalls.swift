@@ -180,11 +180,16 @@ struct SummedCalls {
   /// without those where the program starts unless nothing else is left.
   private func holders(in stack: [Int], _ evidence: MemoryEvidenceKind) -> [Int] {
     let named = stack.filter { functions[$0].role.isNamed }
-    let scripts = named.filter { functions[$0].name.isScript }
-    // A library that a script calls may hold blocks, also objects that the interpreter made for it.
-    let called = evidence == .holds ? named.prefix { !functions[$0].name.isScript } : []
     var seen: Set<Int> = []
-    return withoutStart(scripts.isEmpty ? named : called + scripts).filter { seen.insert($0).inserted }
+    return withoutStart(inScripts(named, evidence) ?? named).filter { seen.insert($0).inserted }
+  }
+
+  /// Those of a stack that scripts have or call; nil without scripts.
+  ///
+  /// A library that a script calls may hold blocks, also objects that the interpreter, or another script, made for it.
+  private func inScripts(_ named: [Int], _ evidence: MemoryEvidenceKind) -> [Int]? {
+    guard let outermost = named.lastIndex(where: { functions[$0].name.isScript }) else { return nil }
+    return evidence == .holds ? Array(named[...outermost]) : named.filter { functions[$0].name.isScript }
   }
 
   /// A stack without the functions where the program starts; of modules of Python the one that is run, since others, which

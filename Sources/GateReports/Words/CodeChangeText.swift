@@ -5,7 +5,7 @@ extension RiseExplanation {
   var changesText: String? {
     guard let changes else { return nil }
     guard changes.functions.isEmpty, let change = finding.culprit?.change else { return changes.text }
-    let hidesInlined = change.file == nil && !change.function.isScript
+    let hidesInlined = change.file == nil && !change.function.isScript && !change.function.isInstalled
     return changes.text
       + (hidesInlined ? "; functions that the compiler inlined are seen only with debug information (`-g`)" : "")
   }

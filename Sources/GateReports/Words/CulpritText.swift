@@ -21,30 +21,32 @@ extension FunctionName {
 }
 
 extension FunctionChange {
-  /// As in `remember() ← handle_request (libserver.so)`, or `remember() (cache.so) ← handle (server.py:12)` of a library
-  /// that a script has called.
+  /// As in `remember() (libserver.so) ← handle_request ← main (server)`, or `remember() (cache.so) ← handle (server.py:12)`
+  /// of a library that a script has called; a file that was just named is not named again.
   func path(callers count: Int = .max) -> String {
-    let callers = callers.prefix(count)
-    var names = [function.displayText] + callers.map(\.callerText)
-    let script = function.isScript ? nil : callers.firstIndex(where: \.isScript)
-    names[script ?? callers.count] += function.place(file: file, line: line)
-    if let script { names[script + 1] += callers[script].place(line: scriptLine) }
-    return names.joined(separator: " ← ")
+    let shown = [function] + callers.prefix(count)
+    let callers = zip(shown.dropFirst(), shown).map { caller, called in
+      let line = scripts.first { $0.function == caller }?.line
+      return caller.callerText + (caller.module == called.module ? "" : caller.place(line: line))
+    }
+    return ([function.displayText + function.place(file: file, line: line)] + callers).joined(separator: " ← ")
   }
 
-  /// As in `+28.6 MiB held by remember() ← handle_request (libserver.so)`.
+  /// As in `+28.6 MiB held by remember() (libserver.so) ← handle_request`.
   fileprivate var text: String {
     "\(Format.difference(Double(change.count))) \(evidence.words) \(path())"
   }
 }
 
 extension Culprit {
+  /// As in `85 %`, or `all` if it is that or more, since other functions may hold less than before.
+  fileprivate var shareText: String { share < 1 ? Format.share(share * 100) : "all" }
+
   /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
   fileprivate var overlapText: String {
-    guard let heldWith else { return "" }
-    let other = "\(Format.amount(heldWith.now)) of \(heldWith.path(callers: 1))"
-    return "; no more was allocated than before, so it is released later or not at all: held at the same time as "
-      + other
+    guard isReleasedLater else { return "" }
+    let other = heldWith.map { ": held at the same time as \(Format.amount($0.now)) of \($0.path(callers: 1))" }
+    return "; no more was allocated than before, so it is released later or not at all" + (other ?? "")
   }
 }
 
@@ -72,7 +74,7 @@ extension CulpritFinding {
   package func text(of rise: ExplainedRise) -> String {
     switch self {
     case .named(let culprit):
-      "\(culprit.change.text), \(Format.share(culprit.share * 100)) of \(rise.name)\(culprit.overlapText)"
+      "\(culprit.change.text), \(culprit.shareText) of \(rise.name)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
     case .mapped(let mapped): mapped.text

@@ -1,44 +1,158 @@
-import GateCore
 import Testing
 
-@Suite("Scripts of installed packages")
-struct InstalledPackagesTests {
-  private func profile(_ live: Int64, packages: String) -> MemoryProfile {
-    let functions = [
-      CallTree.Function(module: "", name: "<module>", file: "/srv/app.py", line: 9),
-      CallTree.Function(module: "", name: "load_table", file: "/srv/app.py", line: 4),
-      CallTree.Function(module: "", name: "full", file: "\(packages)/numpy/numeric.py", line: 385),
-      CallTree.Function(module: "_umath.so", name: "PyArray_NewFromDescr"),
-      CallTree.Function(module: "_umath.so", name: "default_malloc"),
-    ]
-    var calls = CallTree.Builder()
-    calls.add(CallTree.Weight(live: live), stack: functions)
-    return MemoryProfile(
-      process: "python", method: .stopsAndBlocks, peak: Bytes(live), anonymous: Bytes(live), calls: calls.tree)
+@testable import GateCore
+
+/// Stacks of a program of Python with packages, as text: functions as `app.py:load`, `asyncio/events.py:run` of the language's
+/// library in `std/`, `lz4/frame.py:read` of a package in `pkg/`, and native ones as `_json.so!scan`.
+private struct PythonStack {
+  private static let folders = ["pkg/": "/srv/venv/lib/python3.11/site-packages/", "std/": "/usr/lib/python3.11/"]
+
+  let functions: [CallTree.Function]
+
+  init(_ text: String) {
+    functions = text.split(separator: " ").map { Self.function(String($0)) }
   }
 
-  private func change(packages: String) throws -> FunctionChange {
-    let (before, now) = (profile(1_000_000, packages: packages), profile(9_000_000, packages: packages))
-    return try #require(ProfileComparison(before: [before, before], now: [now, now]).finding?.culprit?.change)
+  private static func function(_ text: String) -> CallTree.Function {
+    guard let end = text.firstIndex(where: { $0 == ":" || $0 == "!" }) else { return .init(module: "", name: text) }
+    let (file, name) = (String(text[..<end]), String(text[end...].dropFirst()))
+    if text[end] == "!" { return .init(module: file, name: name == "?" ? "" : name) }
+    let folder = folders.first { file.hasPrefix($0.key) }
+    let path = folder.map { $0.value + file.dropFirst($0.key.count) } ?? "/srv/\(file)"
+    return .init(module: "", name: name, file: path, line: 12)
+  }
+
+  /// A build in which stacks hold so many bytes.
+  static func build(_ stacks: [String: Int64]) -> [MemoryProfile] {
+    var calls = CallTree.Builder()
+    for (text, live) in stacks.sorted(by: { $0.key < $1.key }) {
+      calls.add(.init(live: live), stack: Self(text).functions)
+    }
+    let total = Bytes(calls.tree.total.live)
+    let profile = MemoryProfile(
+      process: "python", method: .stopsAndBlocks, peak: total, anonymous: total, calls: calls.tree)
+    return [profile, profile]
+  }
+}
+
+@Suite("Functions of installed packages and of the language's library")
+struct InstalledPackagesTests {
+  private func change(_ now: [String: Int64], before: [String: Int64] = [:]) throws -> FunctionChange {
+    let comparison = ProfileComparison(before: PythonStack.build(before), now: PythonStack.build(now))
+    return try #require(comparison.finding?.culprit?.change)
+  }
+
+  @Test("The nearest script of a package and the program's own are shown with their lines")
+  func nearestOfPackage() throws {
+    let stack =
+      "app.py:<module> app.py:load pkg/numpy/api.py:full pkg/numpy/numeric.py:full umath.so!new umath.so!alloc"
+    let change = try change([stack: 9_000_000])
+    #expect(change.function.name == "alloc")
+    #expect(
+      change.callers.map(\.description) == ["umath.so!new", "numpy/numeric.py:full", "app.py:load", "app.py:<module>"])
+    #expect(change.scripts.map(\.function.description) == ["numpy/numeric.py:full", "app.py:load"])
+    #expect(change.scripts.map(\.line) == [12, 12])
+  }
+
+  @Test("The program's own script is shown however far it is, and the language's library is not")
+  func farScript() throws {
+    let natives = "libssl.so!load libssl.so!add libssl.so!parse libssl.so!copy libssl.so!grow"
+    let change = try change(["app.py:main pkg/requests/adapters.py:send std/ssl.py:create \(natives)": 9_000_000])
+    #expect(
+      change.callers.map(\.description) == [
+        "libssl.so!copy", "libssl.so!parse", "requests/adapters.py:send", "app.py:main",
+      ])
+  }
+
+  @Test("Of the packages through which a package was called the nearest function of each is shown")
+  func packages() throws {
+    let change = try change([
+      "app.py:main pkg/square/client.py:a pkg/square/types.py:b pkg/pydantic/main.py:c pkg/pydantic/_meta.py:new":
+        9_000_000
+    ])
+    #expect(change.function.description == "pydantic/_meta.py:new")
+    #expect(change.callers.map(\.description) == ["square/types.py:b", "app.py:main"])
+    #expect(change.scripts.map(\.function.name) == ["b", "main"])
+  }
+
+  @Test("Files of other folders are the program's own")
+  func otherFolders() throws {
+    let change = try change(["app.py:<module> app.py:load vendored/numeric.py:full umath.so!alloc": 9_000_000])
+    #expect(change.callers.map(\.description) == ["numeric.py:full", "app.py:load", "app.py:<module>"])
+    #expect(change.scripts.map(\.function.name) == ["full"])
+  }
+
+  @Test("A caller of the language's library is named instead of it")
+  func callerOfLibrary() throws {
+    let report = "app.py:<module> app.py:main pkg/coverage/report.py:report"
+    let change = try change(
+      ["\(report) pkg/coverage/parser.py:parse std/ast.py:parse": 8_000_000, "\(report) std/ast.py:parse": 900_000])
+    #expect(change.function.description == "coverage/parser.py:parse")
+  }
+
+  @Test("What an event loop of the language's library calls is named, also if some memory came otherwise")
+  func calledByLibrary() throws {
+    let loop = "app.py:<module> std/asyncio/runners.py:run std/asyncio/events.py:Handle._run"
+    let stacks: [String: Int64] = [
+      "\(loop) pkg/aiohttp/protocol.py:start pkg/aiohttp/app.py:handle": 6_000_000,
+      "\(loop) pkg/aiohttp/connector.py:read": 3_000_000, "app.py:<module>": 900_000,
+    ]
+    #expect(try change(stacks).function.description == "aiohttp/app.py:handle")
+  }
+
+  @Test("The language's library is named if most of its memory came past all that it calls")
+  func library() throws {
+    let loop = "app.py:<module> std/asyncio/runners.py:run"
+    let stacks: [String: Int64] = [loop: 7_500_000, "\(loop) pkg/aiohttp/app.py:handle": 2_500_000]
+    #expect(try change(stacks).function.description == "asyncio/runners.py:run")
+  }
+
+  @Test("Where callers fork, the nearest that the branches have in common is next")
+  func fork() throws {
+    let main = "app.py:main pkg/square/client.py:<module>"
+    let change = try change([
+      "\(main) pkg/square/api.py:load pkg/pydantic/meta.py:new": 5_000_000,
+      "\(main) pkg/square/types.py:load pkg/pydantic/meta.py:new": 4_000_000,
+    ])
+    #expect(change.function.description == "pydantic/meta.py:new")
+    #expect(change.callers.map(\.description) == ["square/client.py:<module>", "app.py:main"])
+    #expect(
+      change.frames.map(\.function.description) == ["pydantic/meta.py:new", "square/client.py:<module>", "app.py:main"])
+  }
+
+  @Test("Code without a name is not named beside a function, unless it is known of which package it is")
+  func nameless() throws {
+    let load = "app.py:<module> app.py:main pkg/requests/adapters.py:load"
+    #expect(try change(["\(load) libcrypto.so!read libcrypto.so!?": 9_000_000]).function.name == "read")
+    #expect(try change(["\(load) libcrypto.so!?": 9_000_000]).function.description == "requests/adapters.py:load")
+    #expect(try change(["\(load) orjson/orjson.so!?": 9_000_000]).function.description == "orjson/orjson.so!?")
+    #expect(try change(["prog!main libfoo.so!?": 9_000_000]).function.description == "libfoo.so!?")
+    let other = try change(["\(load) libcrypto.so!read libfoo.so!? libcrypto.so!grow": 9_000_000])
+    #expect(other.callers.map(\.name) == ["read", "load", "main", "<module>"], "nor is it a caller")
+  }
+
+  @Test("A library that calls a script back holds what that makes for it")
+  func callback() throws {
+    let dumps = "app.py:<module> app.py:main app.py:answer orjson/orjson.so!?"
+    let change = try change([
+      dumps: 3_000_000, "\(dumps) app.py:convert": 3_000_000, "\(dumps) app.py:text": 3_000_000,
+    ])
+    #expect(change.function.description == "orjson/orjson.so!?")
+    #expect(change.callers.map(\.name) == ["answer", "main", "<module>"])
   }
 
   @Test(
-    "The script of the program is named, and not the one of a package that it calls",
+    "Scripts of one name in several packages are several, and their folders do not depend on the machine",
     arguments: [
-      "/srv/venv/lib/python3.11/site-packages", "/usr/lib/python3/dist-packages", "/usr/lib/python3.11",
-      "/srv/node_modules",
+      ("/srv/venv/lib/python3.11/site-packages/botocore/client.py", "botocore/client.py", CodeOrigin.package),
+      ("/usr/lib/python3/dist-packages/yaml/__init__.py", "yaml/__init__.py", .package),
+      ("/srv/app/node_modules/a/node_modules/b/lib/index.js", "b/lib/index.js", .package),
+      ("/usr/lib/python3.11/asyncio/events.py", "asyncio/events.py", .language),
+      ("/usr/lib/python3.11/ast.py", "ast.py", .language), ("node:internal/fs/streams", "streams", .language),
+      ("/srv/app/client.py", "client.py", .program), ("/srv/lib/python3x/client.py", "client.py", .program),
     ])
-  func ownScript(packages: String) throws {
-    let change = try change(packages: packages)
-    #expect(change.function.name == "default_malloc")
-    #expect(change.callers.map(\.name) == ["PyArray_NewFromDescr", "load_table", "<module>"])
-    #expect(change.scriptLine == 4)
-  }
-
-  @Test("Other files are the program's own")
-  func otherFolders() throws {
-    let change = try change(packages: "/srv/vendored")
-    #expect(change.callers.map(\.name) == ["PyArray_NewFromDescr", "full", "load_table", "<module>"])
-    #expect(change.scriptLine == 385)
+  func paths(path: String, name: String, origin: CodeOrigin) {
+    #expect(FunctionName(CallTree.Function(module: "", name: "f", file: path)).module == name)
+    #expect(CodeOrigin(script: path) == origin)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct ExplainedChecksTests {
   private let stored = "baselines/load/profiles/linux-x86_64-2cpu.json"
   private let kept = ".highwater/approved-profiles/load/linux-x86_64-2cpu.json"
-  private let finding = "by function: +4.0 MiB held by remember() ← main (server), 100 % of the rise"
+  private let finding = "by function: +4.0 MiB held by remember() (server) ← main, all of the rise"
 
   /// A project whose target holds 8 MiB, of which `remember` holds as much as told.
   private func project(keys: String = "history: off", scenarioKeys: String = "") throws -> UseCaseProject {

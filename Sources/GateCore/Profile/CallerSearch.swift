@@ -1,0 +1,83 @@
+/// Through which callers the change of a function came.
+struct CallerSearch {
+  private let calls: [ProfileComparison.Call]
+  private let evidence: MemoryEvidenceKind
+
+  /// Calls of functions, and what of the change is theirs.
+  private typealias Places = [Int: Int64]
+
+  init(_ comparison: ProfileComparison, _ evidence: MemoryEvidenceKind) {
+    (calls, self.evidence) = (comparison.calls, evidence)
+  }
+
+  /// The callers that carry most of the change, the nearest first; where they fork, the nearest one that the branches have
+  /// in common is next.
+  func callers(of function: FunctionName, atMost count: Int) -> [FunctionName] {
+    var places = outermostCalls(of: function)
+    let total = places.values.reduce(0, +)
+    var chain: [FunctionName] = []
+    while total != 0, chain.count < count, let next = next(above: places, without: chain + [function], total) {
+      chain.append(next.function)
+      places = next.places
+    }
+    return chain
+  }
+
+  /// The calls of a function that it did not make itself.
+  private func outermostCalls(of function: FunctionName) -> Places {
+    var isWithin = [Bool](repeating: false, count: calls.count)
+    let outermost = calls.indices.filter { index in
+      let isInner = calls[index].parent.map { isWithin[$0] } ?? false
+      isWithin[index] = isInner || calls[index].function == function
+      return isWithin[index] && !isInner
+    }
+    let changes = outermost.map { ($0, evidence.amount(calls[$0].now) - evidence.amount(calls[$0].before)) }
+    return Dictionary(uniqueKeysWithValues: changes)
+  }
+
+  private func next(
+    above places: Places, without named: [FunctionName], _ total: Int64
+  ) -> (function: FunctionName, places: Places)? {
+    common(above: places, without: named, total, atMost: 1) ?? common(above: places, without: named, total)
+  }
+
+  /// The nearest caller through which most of the change came, among so many callers of each place.
+  private func common(
+    above places: Places, without named: [FunctionName], _ total: Int64, atMost count: Int = .max
+  ) -> (function: FunctionName, places: Places)? {
+    var branches: [FunctionName: (places: Places, change: Int64, distance: Int64)] = [:]
+    for (place, change) in places {
+      var seen: Set<FunctionName> = []
+      for (distance, call) in callers(of: place, without: named).prefix(count).enumerated() {
+        let function = calls[call].function
+        guard seen.insert(function).inserted else { continue }
+        var branch = branches[function] ?? ([:], 0, 0)
+        branch.places[call, default: 0] += change
+        branch.change += change
+        branch.distance += Int64(distance) * change
+        branches[function] = branch
+      }
+    }
+    let found = branches.map { (function: $0.key, branch: $0.value) }
+      .filter { Double($0.branch.change) / Double(total) >= ProfileComparison.leastShare }
+      .min { Self.order($0.branch, $0.function) < Self.order($1.branch, $1.function) }
+    return found.map { ($0.function, $0.branch.places) }
+  }
+
+  /// By mean distance, then by what is left out.
+  private static func order(
+    _ branch: (places: Places, change: Int64, distance: Int64), _ function: FunctionName
+  ) -> (Double, Double, FunctionName) {
+    (Double(branch.distance) / Double(branch.change), -Double(branch.change.magnitude), function)
+  }
+
+  /// The callers that may be named and have other names, the nearest first; of a script's function scripts'.
+  private func callers(of call: Int, without named: [FunctionName]) -> some Sequence<Int> {
+    let isOfScript = named.last?.isScript == true
+    return sequence(first: call) { calls[$0].parent }.lazy.dropFirst().filter { at in
+      let caller = calls[at]
+      return caller.role.isNamed && !caller.function.name.isEmpty && (caller.function.isScript || !isOfScript)
+        && !named.contains(where: caller.function.reads(like:))
+    }
+  }
+}
