@@ -39,9 +39,18 @@ struct CodeChangeTests {
         isUncommitted: true),
     ])
 
+  private static let evicting: ChangedPlace = {
+    var place = ChangedPlace(file: "src/cache.c", line: 18, function: "evict")
+    place.commits = [
+      CommitInfo(commit: "4f2c9e1ab0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8", subject: "Simplify the cache", author: "Ada")
+    ]
+    return place
+  }()
+
   private static let elsewhere = CodeChanges(
     base: "57dc3d9c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b", origin: .approved,
     elsewhere: [
+      evicting,
       ChangedPlace(
         file: "requirements.txt", dependencies: [DependencyChange(name: "pillow", before: "9.0", now: "9.1")]),
       ChangedPlace(file: "src/limits.h", line: 3), ChangedPlace(file: "data/words.txt"),

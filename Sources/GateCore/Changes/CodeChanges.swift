@@ -67,11 +67,15 @@ package struct ChangedPlace: Sendable, Hashable, Codable {
   package var file: String
   /// The first changed line of a source file; nil for other files, and if the file was deleted.
   package var line: Int?
+  /// The function that the line is in, without its types and modules; nil outside of functions.
+  package var function: String?
+  /// Those that changed this part of the file, the latest first; known only of the first source file.
+  package var commits: [CommitInfo] = []
   /// The dependencies with other versions.
   package var dependencies: [DependencyChange]
 
-  package init(file: String, line: Int? = nil, dependencies: [DependencyChange] = []) {
-    (self.file, self.line, self.dependencies) = (file, line, dependencies)
+  package init(file: String, line: Int? = nil, function: String? = nil, dependencies: [DependencyChange] = []) {
+    (self.file, self.line, self.function, self.dependencies) = (file, line, function, dependencies)
   }
 }
 

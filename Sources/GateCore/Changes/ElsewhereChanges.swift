@@ -28,9 +28,14 @@ package enum ElsewhereChanges {
     if DependencyVersions.are(in: file.path) {
       return ChangedPlace(file: file.path, dependencies: Array(DependencyVersions.changes(in: file).prefix(most)))
     }
-    let isSource = SourceLanguage(path: file.path) != nil
-    let first = isSource ? file.codeParts.first ?? file.parts.first : nil
-    let line = first.map { $0.now.isEmpty ? $0.now.lowerBound - 1 : $0.now.lowerBound }
-    return ChangedPlace(file: file.path, line: line.map { max(1, $0) })
+    guard let language = SourceLanguage(path: file.path), let part = mainPart(of: file) else {
+      return ChangedPlace(file: file.path)
+    }
+    let line = max(1, part.now.isEmpty ? part.now.lowerBound - 1 : part.now.lowerBound)
+    let function = FunctionExtent.all(in: file.now, language).last { $0.lines.contains(line) && !$0.name.isEmpty }
+    return ChangedPlace(file: file.path, line: line, function: function?.name)
   }
+
+  /// The part of a changed file that its place is of.
+  package static func mainPart(of file: ChangedFile) -> ChangedFile.Part? { file.codeParts.first ?? file.parts.first }
 }

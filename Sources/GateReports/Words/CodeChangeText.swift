@@ -66,9 +66,11 @@ extension ChangedFunction {
 extension ChangedPlace {
   private static let mostDependencies = 3
 
-  /// As in `app.py:3` or `requirements.txt (pillow 9.0 → 9.1)`.
+  /// As in `put() at app.py:3: 4f2c9e1ab Keep headers (Ada)` or `requirements.txt (pillow 9.0 → 9.1)`.
   fileprivate var text: String {
-    let place = TerminalText.safe(file) + (line.map { ":\($0)" } ?? "")
+    let function = function.map { "\(TerminalText.safe($0))() at " } ?? ""
+    let commit = commits.first.map { ": \($0.lineText)" } ?? ""
+    let place = function + TerminalText.safe(file) + (line.map { ":\($0)" } ?? "") + commit
     let texts = dependencies.prefix(Self.mostDependencies).map { $0.text(in: file) }
     let more = dependencies.count > texts.count ? " and \(dependencies.count - texts.count) more" : ""
     return texts.isEmpty ? place : "\(place) (\(texts.joined(separator: ", "))\(more))"

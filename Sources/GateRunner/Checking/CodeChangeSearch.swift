@@ -112,11 +112,16 @@ struct CodeChangeSearch {
   private func addElsewhere(to changes: inout CodeChanges, _ git: GitComparison) {
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
+    var hasCommits = false
     changes.elsewhere = ranked.prefix(ElsewhereChanges.most).compactMap { known[$0] }.map { file in
       if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
-      return file.isDeleted
-        ? ChangedPlace(file: file.path)
-        : git.text(of: file).map(ElsewhereChanges.place) ?? ChangedPlace(file: file.path)
+      guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
+      var place = ElsewhereChanges.place(of: text)
+      if !hasCommits, place.line != nil, let part = ElsewhereChanges.mainPart(of: text) {
+        place.commits = git.authors(of: part, in: text).commits
+        hasCommits = true
+      }
+      return place
     }
     changes.otherFiles = ranked.count - changes.elsewhere.count
   }

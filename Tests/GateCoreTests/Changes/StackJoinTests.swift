@@ -199,4 +199,19 @@ struct ElsewhereChangesTests {
     let changes = DependencyVersions.changes(in: ChangedFile(path: "requirements.txt", lines: lines))
     #expect(changes.map(\.name) == ["square", "annotated", "anyio", "zope"])
   }
+
+  @Test("A place elsewhere has the function that it is in, also if lines were only removed")
+  func functionElsewhere() {
+    let lines: [ChangedFile.Line] = [
+      .same("LIMIT = 9"), .same("def put(key):"), .same("    PAGES[key] = 1"), .removed("    PAGES.pop()"),
+      .same("put(1)"),
+    ]
+    let place = ElsewhereChanges.place(of: ChangedFile(path: "store.py", lines: lines))
+    #expect(place == ChangedPlace(file: "store.py", line: 3, function: "put"))
+    let constant: [ChangedFile.Line] = [
+      .removed("LIMIT = 9"), .added("LIMIT = 90"), .same("def put(key):"), .same("    x()"),
+    ]
+    let outside = ElsewhereChanges.place(of: ChangedFile(path: "store.py", lines: constant))
+    #expect(outside == ChangedPlace(file: "store.py", line: 1))
+  }
 }
