@@ -32,7 +32,8 @@ VARIANTS = {
     GROWTH + "leak of 100 B": ("-DLEAK=100", "remember"),
     GROWTH + "cache twice as large": ("-DKEYS=2000", None),
 }
-SENTENCE = re.compile(r"server: \+[0-9.]+ [KM]iB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the (?:rise|growth)")
+SENTENCE = re.compile(
+    r"server: \+[0-9.]+ [KM]iB (?:held|first touched) by (\w+)\(\).*?, (?:(\d+) %|all) of the (?:rise|growth)")
 
 
 def compile(name, *flags):
@@ -50,7 +51,7 @@ def explain(options, now, holder):
     if run.returncode:
         raise SystemExit(run.stdout + run.stderr)
     found = SENTENCE.search(" ".join(run.stdout.split()))
-    function, share = (found[1], int(found[2])) if found else (None, 0)
+    function, share = (found[1], int(found[2] or 100)) if found else (None, 0)
     if function != holder:
         print(run.stdout, file=sys.stderr)
     return function, share
