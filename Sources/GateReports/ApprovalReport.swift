@@ -2,8 +2,14 @@ package import GateCore
 
 /// The report of `approve` on the baselines that it wrote.
 package enum ApprovalReport {
-  package static func text(_ changes: [ApprovalChange], style: TerminalStyle) -> String {
+  /// `isQuiet` leaves what was refused, and the counts.
+  package static func text(_ changes: [ApprovalChange], style: TerminalStyle, isQuiet: Bool = false) -> String {
     var page = TerminalPage(style)
+    if isQuiet {
+      for change in changes where change.isRefused { write(change, to: &page) }
+      page.paragraph(counts(changes), indent: 0, tone: .strong)
+      return page.text
+    }
     let isShort = changes.count { $0.reasonToKeep != nil } > mostUnchanged
     for change in changes where !isShort || change.reasonToKeep == nil || !change.creeps.isEmpty {
       write(change, to: &page)
@@ -158,6 +164,10 @@ package enum ApprovalReport {
 }
 
 extension ApprovalChange {
+  fileprivate var isRefused: Bool {
+    if case .skipped = outcome { true } else { false }
+  }
+
   fileprivate var reasonToKeep: KeepReason? {
     if case .unchanged(let reason) = outcome { reason } else { nil }
   }

@@ -148,6 +148,12 @@ struct ApprovalReportTests {
   func nothing() {
     #expect(ApprovalReport.text([], style: TerminalStyle()) == "nothing to approve\n")
   }
+
+  @Test("A quiet report has what was refused and the counts")
+  func quiet() {
+    let text = ApprovalReport.text(Self.written, style: TerminalStyle(), isQuiet: true)
+    #expect(!text.contains("created  ") && text.contains("skipped  ") && text.contains("baselines: "), "\(text)")
+  }
 }
 
 @Suite("Progress lines")

@@ -48,7 +48,7 @@ package struct Approve {
     var changes: [ApprovalChange] = []
     // Written baselines are reported even if the next one cannot be written.
     defer {
-      if !changes.isEmpty { invocation.console.print(ApprovalReport.text(changes, style: invocation.console.style())) }
+      if !changes.isEmpty { invocation.console.report(changes) }
     }
     for scenario in selected {
       if let code = invocation.interruptedCode { return code }

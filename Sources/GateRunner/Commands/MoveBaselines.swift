@@ -31,7 +31,7 @@ package struct MoveBaselines {
     }
     // Written baselines are reported even if the next commit cannot be built.
     defer {
-      if !changes.isEmpty { invocation.console.print(ApprovalReport.text(changes, style: invocation.console.style())) }
+      if !changes.isEmpty { invocation.console.report(changes) }
     }
     for plans in Dictionary(grouping: plans, by: \.commit).values.sorted(by: { $0[0].index < $1[0].index }) {
       let commit = try CommitBuild(plans[0].commit, in: studied.project.root)

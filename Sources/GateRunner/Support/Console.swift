@@ -91,6 +91,11 @@ package final class Console: Sendable {
     if options.isOutputTaken { say(report) } else { print(report) }
   }
 
+  /// Prints what became of baselines.
+  func report(_ changes: [ApprovalChange]) {
+    print(ApprovalReport.text(changes, style: style(), isQuiet: volume == .quiet))
+  }
+
   /// As in `1 run` or `12 runs`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
