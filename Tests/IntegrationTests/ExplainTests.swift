@@ -68,7 +68,7 @@ struct ExplainTests {
     static void *cache[2000];
     OWN void *block(size_t size) { return memset(malloc(size), 1, size); }
     OWN void fill_cache(void) { for (int at = 0; at < 2000; at++) cache[at] = block(10000); }
-    OWN void serve(void) { for (int at = 0; at < 20; at++) __asm__("" :: "r"(block(1000))); }
+    OWN void serve(void) { for (int at = 0; at < 20; at++) __asm__("" :: "r"(block(10000))); }
     int main(void) {
       fill_cache();
       for (int turn = 0; turn < 100; turn++) { serve(); usleep(5000); }
