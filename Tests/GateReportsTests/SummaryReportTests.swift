@@ -68,6 +68,10 @@ struct SummaryReportTests {
       SummaryReport.text(result, style: TerminalStyle(width: 400), context: context)
     }
     #expect(summary(Self.context(.pass)).contains("note: \(sentence) `ci/a.yml` and `b`.yml`: review them\n"))
+    run.notes = [.editsOwnGate(baselines: [], files: ["highwater.yml"])]
+    let single = SummaryReport.text(
+      Fixture.result([Fixture.passing("a")], run: run), style: TerminalStyle(width: 400), context: Self.context(.pass))
+    #expect(single.contains("note: this change edits the project file `highwater.yml`: review it\n"))
     #expect(!summary(Self.context(.pass)).contains("is unknown"))
     #expect(summary(Self.verbose(Self.context(.pass))).contains("note: whether this change edits its own baselines is"))
     #expect(MarkdownReport.text(result, context: Self.context(.pass)).contains("\n**this change edits the baselines"))

@@ -115,7 +115,8 @@ extension RunNote {
         baselines.isEmpty ? nil : "the baselines of \(Self.list(baselines))",
         files.isEmpty ? nil : "the project \(files.count == 1 ? "file" : "files") \(names)",
       ]
-      return "this change edits \(Self.list(parts.compactMap(\.self))): review them"
+      let pronoun = baselines.isEmpty && files.count == 1 ? "it" : "them"
+      return "this change edits \(Self.list(parts.compactMap(\.self))): review \(pronoun)"
     case .movesBaseline(let scenario, let environment, let moves, let isNew, let approval):
       let values = moves.map { isNew ? $0.firstText : $0.moveText }.joined(separator: ", ")
       let signature = approval.map { "; \($0.shortText)" } ?? ""

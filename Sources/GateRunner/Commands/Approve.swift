@@ -172,7 +172,8 @@ private struct Approver {
       effect.creeps = baseline.creep(under: scenario.gate)
       guard try write(baseline, profile, replacing: previous, review, into: &effect) else { return effect }
     }
-    effect.lacksProfile = profile == nil && options.from != nil && !options.folds
+    // Only the check of a regression profiles its build; otherwise the next check that passes does.
+    effect.lacksProfile = profile == nil && options.from != nil && scenario.verdict == .regression
     effect.approval = approval
     return effect
   }
