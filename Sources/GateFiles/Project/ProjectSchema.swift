@@ -2,7 +2,7 @@ import GateCore
 
 /// The JSON Schema of a project file, from the same tables with which it is read.
 ///
-/// Draft 7, which editors know. It holds what one value tells; what several must agree on is told by `validate`.
+/// Draft 7, which editors know. It holds what one value tells; what several must agree on, `validate` tells.
 package enum ProjectSchema {
   /// The schema as a JSON text.
   package static var text: String {

@@ -107,13 +107,20 @@ struct CommitBuild {
     try SafeFile.write([], to: record)
     invocation.console.show(.repetitionStarted(Progress.Repetition(scenario: ScenarioName("build"), number: 1, of: 1)))
     let scenario = scenario(building: command, invocation)
-    let measured = invocation.measurer.measure(scenario, output: log, keepsInterrupted: false)
-    invocation.console.endProgress()
-    guard let recording = measured else { return .interrupted }
-    if let failure = recording.failure(in: scenario, loop: nil) { return .failed(failure) }
+    defer { invocation.console.endProgress() }
+    for attempt in 1... {
+      guard let recording = invocation.measurer.measure(scenario, output: log, keepsInterrupted: false) else {
+        return .interrupted
+      }
+      guard let failure = recording.failure(in: scenario, loop: nil) else { break }
+      guard failure.part?.kind == .setup, attempt < Self.checkouts else { return .failed(failure) }
+    }
     try SafeFile.write(state(after: command) ?? [], to: record)
     return .built
   }
+
+  /// How often a checkout is tried: `git worktree add` reads all worktrees, and fails while another run adds its own.
+  private static let checkouts = 5
 
   /// The file with the last build.
   private var record: String { "\(folder).built" }
@@ -145,9 +152,9 @@ struct CommitBuild {
     let git = ["git", "-c", "core.hooksPath=/dev/null"]
     guard GitQuery.hasWorktree(folder, in: root), let state = GitQuery.folder(of: folder) else {
       // What is left of a worktree that was removed, or belongs to another copy of the repository.
+      // Forced twice, git takes its place also if it was locked. Pruning would remove what other runs are adding.
       return [
-        ["rm", "-rf", folder], git + ["worktree", "prune"],
-        git + ["worktree", "add", "--force", "--detach", folder, commit],
+        ["rm", "-rf", folder], git + ["worktree", "add", "--force", "--force", "--detach", folder, commit],
       ]
     }
     // A run that was killed during a checkout leaves the lock; nobody else works in this worktree.
