@@ -91,7 +91,8 @@ extension RunFolder {
     guard fstat(lock.number, &facts) == 0, facts.st_uid == geteuid(), (try? lock.tryLock()) == true else {
       return false
     }
-    defer { withExtendedLifetime(lock) {} }
+    // A child that was just forked has a copy of the descriptor, and would keep the lock.
+    defer { lock.unlock() }
     guard KilledRun(folder: path).cleanUp() else { return false }
     removeFolder(path)
     return true
