@@ -68,3 +68,36 @@ struct TreeMemoryTests {
     #expect(peak >= 0.98 * truth && peak <= 1.02 * truth + own, "\(peak) recorded, \(truth) held")
   }
 }
+
+@Suite("A rise in files that are in memory only", .endsHangs)
+struct MemoryFileTests {
+  @Test(
+    "The file of tmpfs, or without a name, is named that a process has written and not mapped, by the first check",
+    .enabled(if: Ballast.hasMemoryCgroup, "needs a memory cgroup, which counts the file"), arguments: [true, false])
+  func named(hasName: Bool) throws {
+    let path = "/dev/shm/highwater-\(UUID().uuidString)"
+    defer { unlink(path) }
+    let project = try TemporaryProject(Self.file(2, path, hasName: hasName))
+    #expect(try Highwater.run("check", in: project).code == 5)
+    let approved = try Highwater.run("approve", in: project)
+    #expect(approved.code == 0, "\(approved.output)\(approved.errors)")
+    try project.write(Self.file(24, path, hasName: hasName), to: "highwater.yml")
+    let risen = try Highwater.run("check", "--quiet", in: project)
+    let words = risen.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(risen.code == 1 && words.contains("MiB of shared memory: \(path) +"), "\(risen.output)\(risen.errors)")
+  }
+
+  /// A shell that writes a file in memory, and holds it for a second.
+  private static func file(_ mebibytes: Int, _ path: String, hasName: Bool) -> String {
+    let (before, after) = hasName ? ("", "rm \(path)") : ("rm \(path);", ":")
+    return """
+      version: 1
+      scenarios:
+        - name: cache
+          target:
+            shell: "exec 3> \(path); \(before) head -c \(mebibytes)M /dev/zero >&3; sleep 1; \(after)"
+          repetitions: 3
+          warmup: 0
+      """
+  }
+}

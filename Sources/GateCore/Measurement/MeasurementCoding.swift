@@ -112,7 +112,7 @@ extension RepetitionResult.Phase: Codable {
   }
 }
 
-/// `libraries` is an object of sizes by name, so that each library is one line of a diff.
+/// `libraries` and `unmapped` are objects of sizes by name, so that each library is one line of a diff.
 extension Composition: Codable {
   private enum CodingKeys: String, CodingKey {
     case anonymous = "anon"
@@ -120,13 +120,17 @@ extension Composition: Codable {
     case shared = "shmem"
     case stack, heap
     case lazilyFreed = "lazyFree"
-    case hugePages, libraries
+    case hugePages, libraries, unmapped
   }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func amount(_ key: CodingKeys) throws -> Bytes? { try fields.decodeIfPresent(Bytes.self, forKey: key) }
-    let libraries = try fields.decodeIfPresent([String: Bytes].self, forKey: .libraries) ?? [:]
+    func sizes(_ key: CodingKeys) throws -> [Library] {
+      let sizes = try fields.decodeIfPresent([String: Bytes].self, forKey: key) ?? [:]
+      let sorted = sizes.map { Library(name: $0.key, resident: $0.value) }.sorted(by: Self.isLarger)
+      return Array(sorted.prefix(Self.mostLibraries))
+    }
     self.init(
       anonymous: try amount(.anonymous) ?? .zero,
       file: try amount(.file) ?? .zero,
@@ -135,10 +139,9 @@ extension Composition: Codable {
       heap: try amount(.heap),
       lazilyFreed: try amount(.lazilyFreed),
       hugePages: try amount(.hugePages),
-      libraries: Array(
-        libraries.map { Library(name: $0.key, resident: $0.value) }.sorted(by: Self.isLarger)
-          .prefix(Self.mostLibraries))
+      libraries: try sizes(.libraries)
     )
+    unmapped = try sizes(.unmapped)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -150,11 +153,10 @@ extension Composition: Codable {
     try fields.encodeIfPresent(heap, forKey: .heap)
     try fields.encodeIfPresent(lazilyFreed, forKey: .lazilyFreed)
     try fields.encodeIfPresent(hugePages, forKey: .hugePages)
-    // Files with the same name in several folders are added up.
-    let amounts = libraries.reduce(into: [:]) {
-      $0[$1.name, default: Bytes.zero] = $0[$1.name, default: .zero] + $1.resident
+    for (key, files) in [(CodingKeys.libraries, libraries), (.unmapped, unmapped)] where !files.isEmpty {
+      // Files with the same name in several folders are added up.
+      try fields.encode(Dictionary(files.map { ($0.name, $0.resident) }, uniquingKeysWith: +), forKey: key)
     }
-    if !amounts.isEmpty { try fields.encode(amounts, forKey: .libraries) }
   }
 
   /// The largest first, then by name.

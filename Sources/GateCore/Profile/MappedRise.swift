@@ -23,7 +23,7 @@ package struct MappedRise: Sendable, Hashable, Codable {
   package var largest: [Mapping]
 
   /// Smaller rises come and go: the kernel maps up to 64 KiB around each fault of a file's page (`fault_around_bytes`).
-  static let least = Bytes.kibibytes(256)
+  package static let least = Bytes.kibibytes(256)
 
   package init(_ kind: Kind, rise: Bytes, largest: [Mapping] = []) {
     (self.kind, self.rise, self.largest) = (kind, rise, largest)

@@ -1,4 +1,15 @@
 extension Composition {
+  /// The same with the files that no process has mapped, as the memory of a whole tree counts them.
+  package var countingUnmapped: Composition {
+    var all = self
+    let mapped = Set(libraries.map(\.name))
+    for file in unmapped where !mapped.contains(file.name) {
+      all.libraries.append(file)
+      all.shared = all.shared + file.resident
+    }
+    return all
+  }
+
   /// The mappings whose resident pages changed, the largest change first.
   ///
   /// Each side lists only its largest mappings: one that a side lacks counts as absent only if it is larger than the
@@ -41,6 +52,7 @@ extension MappedRise {
       Double(amount.count) >= ProfileComparison.leastShare * Double(rise.count)
     else { return nil }
     let own = changes.filter { $0.isShared == (kind == .shared) && $0.resident.count >= amount.count / 10 }
-    self.init(kind, rise: amount, largest: own.prefix(Self.mostNamed).map { Mapping($0.name, rise: $0.resident) })
+    let named = own.prefix(Self.mostNamed).map { Mapping($0.name, rise: min($0.resident, amount)) }
+    self.init(kind, rise: amount, largest: named)
   }
 }

@@ -12,6 +12,9 @@ package struct Composition: Sendable, Equatable {
   package var hugePages: Bytes?
   /// Resident pages by file, and by shared memory, the largest first; at most ``mostLibraries``.
   package var libraries: [Library]
+  /// Files in memory (tmpfs, memfd_create(2)) that the processes of the tree have written and none has mapped, the largest
+  /// first, by their paths, when they held most; no part of the other amounts.
+  package var unmapped: [Library] = []
   /// The paths of the files whose code is mapped, the program's own and its libraries'; known only during the
   /// measurement and not stored.
   package var codeFiles: [String] = []

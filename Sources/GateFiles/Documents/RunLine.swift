@@ -64,6 +64,7 @@ extension RunSummary {
     for index in stored.scenarios.indices {
       if stored.scenarios[index].environment == .ofRun { stored.scenarios[index].environment = environment }
       stored.scenarios[index].composition?.libraries = []
+      stored.scenarios[index].composition?.unmapped = []
     }
     return stored
   }

@@ -27,18 +27,11 @@ struct LinkedPath {
     let parts = path.split(separator: "/")
     for count in 1...max(1, parts.count) {
       let prefix = parts.prefix(count).joined(separator: "/")
-      guard let target = target(of: "\(root)/\(prefix)") else { continue }
+      guard let target = textOfLink("\(root)/\(prefix)") else { continue }
       let folder = PathText.parent(of: "\(root)/\(prefix)") ?? "/"
       let rest = ([target] + parts.dropFirst(count).map(String.init)).joined(separator: "/")
       return (prefix, PathText.absolute(rest, from: folder))
     }
     return nil
-  }
-
-  /// The text of a link; nil for anything else.
-  private static func target(of path: String) -> String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path.systemText, &bytes, bytes.count)
-    return count > 0 ? String(systemBytes: bytes.prefix(count).map { UInt8(bitPattern: $0) }) : nil
   }
 }

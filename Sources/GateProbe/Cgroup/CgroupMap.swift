@@ -21,7 +21,7 @@ struct CgroupMap: Sendable, Equatable {
     let lines = membership.split(separator: "\n")
     let memberships = lines.compactMap(Membership.init)
     hasLegacyMemory = lines.contains { Membership.controllers(in: $0).contains("memory") }
-    hierarchies = mounts.split(separator: "\n").compactMap(Mount.init).compactMap { mount in
+    hierarchies = MountLine.all(in: mounts).compactMap(Mount.init).compactMap { mount in
       memberships.first { $0.belongs(to: mount) }.flatMap { Hierarchy(of: $0, in: mount) }
     }
   }
@@ -81,7 +81,7 @@ private struct Membership {
   }
 }
 
-/// A cgroup mount, from a line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+/// A cgroup mount.
 private struct Mount {
   let version: CgroupVersion
   /// The path components from the root of the hierarchy to the mounted cgroup; usually none.
@@ -90,37 +90,16 @@ private struct Mount {
   /// The super options, which include the controllers of v1.
   let options: Set<String>
 
-  init?(_ line: Substring) {
-    let halves = line.firstRange(of: " - ").map { (line[..<$0.lowerBound], line[$0.upperBound...]) }
-    guard let (first, second) = halves else { return nil }
-    let place = first.split(separator: " ")
-    let kind = second.split(separator: " ")
-    guard place.count > 4, kind.count > 2, let root = PlainPath.components(of: Self.unescaped(place[3])[...]),
-      PlainPath.components(of: Self.unescaped(place[4])[...]) != nil
-    else { return nil }
-    switch kind[0] {
+  init?(_ line: MountLine) {
+    guard let root = PlainPath.components(of: line.root[...]), PlainPath.components(of: line.point[...]) != nil else {
+      return nil
+    }
+    switch line.fileSystem {
     case "cgroup": version = .v1
     case "cgroup2": version = .v2
     default: return nil
     }
-    self.root = root
-    point = Self.unescaped(place[4])
-    options = Set(kind[2].split(separator: ",").map(String.init))
-  }
-
-  /// Decodes space, tab, line feed and backslash, which the kernel escapes as a backslash and three octal digits.
-  private static func unescaped(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = text.utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "\\"), let code = UInt8(String(rest.prefix(3)) ?? "", radix: 8) else {
-        bytes.append(byte)
-        continue
-      }
-      bytes.append(code)
-      rest = rest.dropFirst(3)
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    (self.root, point, options) = (root, line.point, line.options)
   }
 }
 

@@ -163,7 +163,7 @@ extension Sampler {
     while true {
       let searchCost = search(&clock)
       sweep()
-      let mappingsCost = sumMappings(&clock)
+      let mappingsCost = sumMappings(&clock) + listFiles()
       let before = spent
       spent = ThreadTime.nanoseconds()
       // Includes the wake-up, which is the larger part of a reading's cost.
@@ -209,5 +209,17 @@ extension Sampler {
     let end = Self.age(of: processTree)
     clock.didReadComposition(at: end, took: end - begin)
     return cost
+  }
+
+  /// Lists the files in memory if there are more of them; returns the CPU time that it took.
+  private func listFiles() -> Int64 {
+    let begin = Self.age(of: processTree)
+    let (due, amount) = state.withLock { ($0.filesToList(at: begin), $0.unmapped) }
+    guard let due else { return 0 }
+    return ThreadTime.nanoseconds {
+      let files = due.largest()
+      let end = Self.age(of: processTree)
+      state.withLock { $0.unmappedFiles.note(files, holding: amount, at: end, took: end - begin) }
+    }
   }
 }

@@ -48,6 +48,44 @@ extension SamplerState {
   }
 }
 
+// MARK: - Files in memory
+
+/// The files in memory that a tree has written, when they held most.
+struct UnmappedFiles {
+  private(set) var largest: [Composition.Library] = []
+  /// What the cgroup counted without a mapping when they were listed, in bytes.
+  private var held: Int64 = 0
+  private var next: Int64 = 0
+
+  /// They are listed again once there is a sixteenth more, or so much.
+  private static let smallestStep = MappedRise.least.count
+
+  func isDue(at time: Int64, holding amount: Int64) -> Bool {
+    amount >= held + max(Self.smallestStep, held / 16) && time >= next
+  }
+
+  /// Takes a new list, which took that many nanoseconds: at most 1 % of the time is spent on them.
+  mutating func note(_ files: [Composition.Library], holding amount: Int64, at time: Int64, took: Int64) {
+    (largest, held, next) = (files, amount, time + took * 100)
+  }
+}
+
+extension SamplerState {
+  /// What is to be listed now; nil if nothing is.
+  func filesToList(at time: Int64) -> MemoryFiles? {
+    guard unmappedFiles.isDue(at: time, holding: unmapped), let main else { return nil }
+    let processes = [main.folder] + tracked.filter { $0 !== main }.map(\.folder)
+    let start = WallTime.nanoseconds() - time - Self.tick
+    return MemoryFiles(processes: processes, start: start, most: Self.mostGrown * unmapped)
+  }
+
+  /// By what factor a file may have grown since the reading of the cgroup, or the cgroup's count lag behind it.
+  private static let mostGrown: Int64 = 4
+
+  /// The kernel's times of files advance in ticks of up to 10 ms (CONFIG_HZ=100).
+  private static let tick: Int64 = 10_000_000
+}
+
 // MARK: - Phases
 
 extension SamplerState {

@@ -45,6 +45,9 @@ struct SamplerState: ~Copyable {
   private var treePeak: Int64 = 0
   /// If the main process was alone at the last tree reading: its memory, and until when that reading stays valid.
   private var soleProcess: (level: Int64, until: Int64)?
+  /// Shared memory that no process maps, as far as the last reading of the cgroup is sure of it.
+  private(set) var unmapped: Int64 = 0
+  var unmappedFiles = UnmappedFiles()
   private var nextActivity: Int64 = 0
   private var lastReading: Int64?
   /// The time of the last sweep that found a living process and read the tree's memory.
@@ -210,6 +213,7 @@ extension SamplerState {
     let lag = CgroupMemoryReader.largestLag
     let corrected = max(min(max(sum - file, counted - lag), counted + lag), memory?.nonFileMemory ?? 0)
     lastTreeIsSum = corrected == sum - file
+    unmapped = corrected - (sum - file)
     return file + corrected
   }
 
@@ -355,6 +359,7 @@ extension SamplerState {
       processes: processes,
       composition: composition,
       compositions: readings,
+      unmapped: unmappedFiles.largest,
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       treePeak: Bytes(treePeak),
       widestGap: .nanoseconds(widestGap),

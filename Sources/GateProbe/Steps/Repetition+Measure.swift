@@ -49,6 +49,7 @@ extension Repetition {
       notes: report.notes
         + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
+    recording.composition?.unmapped = report.unmapped
     recording.usage = usage
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()

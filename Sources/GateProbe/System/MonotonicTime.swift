@@ -26,6 +26,11 @@ struct MonotonicTime: Sendable, Hashable, Comparable {
   }
 }
 
+/// The time since 1970.
+enum WallTime {
+  static func nanoseconds() -> Int64 { nanosecondsOf(CLOCK_REALTIME) }
+}
+
 /// The CPU time of a thread.
 enum ThreadTime {
   /// Of the calling thread, in nanoseconds.

@@ -211,10 +211,11 @@ extension CheckPlan {
 extension ScenarioResult {
   /// The mappings that explain the largest rise; nil if it is not theirs.
   fileprivate var mappedRise: MappedRise? {
-    guard let amount = measuredRise?.amount, let before = reference?.composition, let now = summary.composition else {
-      return nil
-    }
-    return MappedRise(from: before, to: now, of: amount)
+    guard let rise = measuredRise, let amount = rise.amount, let before = reference?.composition,
+      let now = summary.composition
+    else { return nil }
+    guard rise.isOfTree else { return MappedRise(from: before, to: now, of: amount) }
+    return MappedRise(from: before.countingUnmapped, to: now.countingUnmapped, of: amount)
   }
 
   /// The median duration of a repetition.

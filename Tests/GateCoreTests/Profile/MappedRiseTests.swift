@@ -27,6 +27,18 @@ struct MappedRiseTests {
     }
   }
 
+  @Test("Files in memory that no process has mapped count for the tree, and no more than the rise")
+  func unmapped() {
+    var (before, now) = (composition(["libc.so.6": 2]), composition(["libc.so.6": 2]))
+    before.unmapped = [.init(name: "/dev/shm/old", resident: .mebibytes(5))]
+    now.unmapped = [.init(name: "/dev/shm/new", resident: .mebibytes(200))]
+    #expect(MappedRise(from: before, to: now, of: .mebibytes(195)) == nil, "of one process")
+    let rise = MappedRise(from: before.countingUnmapped, to: now.countingUnmapped, of: .mebibytes(195))
+    #expect(rise == MappedRise(.shared, rise: .mebibytes(195), largest: [.init("/dev/shm/new", rise: .mebibytes(195))]))
+    now.libraries += now.unmapped
+    #expect(now.countingUnmapped == now, "a file that a process has mapped meanwhile")
+  }
+
   @Test("It explains nothing if anonymous memory is most of the rise, or it is small")
   func unexplained() {
     let before = composition(["libc.so.6": 2])
