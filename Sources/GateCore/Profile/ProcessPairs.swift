@@ -44,16 +44,16 @@ struct ProcessPairs {
   /// another build, those that hold most.
   ///
   /// Processes of one name count together if that is nearer to the rise of a tree, or if several of them rose and it is
-  /// unknown whose rise it is.
-  func choice(for rise: MeasuredRise) -> Pair? {
-    guard let sum = largest(of: sums) else { return nil }
-    guard let one = largest(of: single), Self.isClear(one) else { return sum }
+  /// unknown whose rise it is; the other way comes second.
+  func choices(for rise: MeasuredRise) -> [Pair] {
+    guard let sum = largest(of: sums) else { return [] }
+    guard let one = largest(of: single), Self.isClear(one) else { return [sum] }
     guard let amount = rise.amount else {
       let haveSeveralRisen = Double(Self.rise(of: sum)) >= Self.severalFactor * Double(Self.rise(of: one))
-      return Self.isClear(sum) && (rise.isOfTree || haveSeveralRisen) ? sum : one
+      return Self.isClear(sum) && (rise.isOfTree || haveSeveralRisen) ? [sum, one] : [one, sum]
     }
     func distance(_ pair: Pair) -> UInt64 { (Self.rise(of: pair) - amount.count).magnitude }
-    return rise.isOfTree && distance(sum) <= distance(one) ? sum : one
+    return rise.isOfTree && distance(sum) <= distance(one) ? [sum, one] : [one, sum]
   }
 
   private func largest(of pairs: [Pair]) -> Pair? {

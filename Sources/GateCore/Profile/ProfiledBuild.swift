@@ -84,12 +84,17 @@ package struct ProfiledBuild: Sendable, Equatable {
 
   /// The comparison of the process whose memory is to be explained; nil if none has a profile of that moment.
   ///
-  /// Growth is the rise from an early moment to the end of the same repetitions.
+  /// Growth is the rise from an early moment to the end of the same repetitions. Where equal repetitions differ too much to
+  /// name a function of one process, all of its name may show it, and the other way round.
   package func comparison(
     with before: ProfiledBuild?, of rise: MeasuredRise = MeasuredRise(.peak)
   ) -> ProfileComparison? {
     let pairs = ProcessPairs(self, before: rise.kind == .growth ? self : before, of: rise.kind)
-    guard let pair = pairs.choice(for: rise) else { return nil }
+    let comparisons = pairs.choices(for: rise).map { comparison(of: $0, rise) }
+    return comparisons.first { $0.finding?.culprit != nil } ?? comparisons.first
+  }
+
+  private func comparison(of pair: ProcessPairs.Pair, _ rise: MeasuredRise) -> ProfileComparison {
     var comparison = ProfileComparison(before: pair.before, now: pair.now)
     (comparison.explained, comparison.measured) = (rise.kind, rise.amount)
     comparison.excludesMappings = rise.excludesMappings

@@ -103,6 +103,31 @@ struct ProfiledBuildTests {
     return try #require(ProfiledBuild(repetitions))
   }
 
+  @Test("Where one process of several does not show a function clearly, all of its name do")
+  func allOfOneName() throws {
+    /// Two workers, of which in turn another one does what comes first; both together always do the same.
+    func build(_ first: Int64, _ second: Int64, load: Int64) throws -> ProfiledBuild {
+      try #require(
+        ProfiledBuild(
+          (0..<3).map { number in
+            let sizes = number == 1 ? [first + 6, second - 6] : [first, second]
+            let profiles = ([first + second] + sizes).enumerated().map { rank, size in
+              let loaded = rank == 0 ? 2 * load : load + (number == 1 ? 12 : 0) * (rank == 1 ? 1 : -1)
+              var profile = MemoryProfile([
+                "a!main;a!load": .init(live: loaded << 20), "a!main;a!rest": .init(live: (size - loaded) << 20),
+              ])
+              (profile.process, profile.rank) = ("worker", rank == 0 ? nil : rank)
+              return profile
+            }
+            return ProfiledRepetition(main: "worker", profiles: profiles)
+          }))
+    }
+    let (before, now) = (try build(40, 40, load: 20), try build(60, 60, load: 40))
+    let comparison = try #require(now.comparison(with: before, of: MeasuredRise(.peak, amount: .mebibytes(20))))
+    #expect(comparison.finding?.culprit?.change.function == FunctionName(module: "a", name: "load"))
+    #expect(comparison.now.rank == nil)
+  }
+
   @Test("One of several processes that rose is explained, though all together differ from run to run")
   func oneOfSeveral() throws {
     let before = try workers([60, 60, 60])
