@@ -83,6 +83,14 @@ extension ProfileComparison {
     return hasEnded(finding) ? .ended(rise: largest.rise) : finding
   }
 
+  /// What holds most of the memory, if there is only one build; nil if no function holds most of it.
+  package var holder: FunctionChange? {
+    let found = [MemoryEvidenceKind.holds, .firstTouched].compactMap { evidence in
+      growth(evidence).flatMap { culprit(among: changes(evidence), growth: $0) { _ in .zero } }
+    }
+    return found.max { $0.now < $1.now }.map(addingCallers)
+  }
+
   /// The rise of pages that are not anonymous; nil if it is unknown or not clear.
   private func mappedRise(_ before: ProfileSummary) -> MappedRise? {
     let rises = [(MappedRise.Kind.files, \ProfileSummary.files), (.shared, \.shared)].compactMap { kind, path in

@@ -150,8 +150,9 @@ extension RiseExplanation {
 extension ExplanationObstacle {
   func text(of scenario: ScenarioName) -> String {
     switch self {
-    case .noApprovedProfile(let commit):
+    case .noApprovedProfile(let commit, let holder):
       "the approved build has no profile yet, which the next check that passes takes"
+        + (holder.map { "; now most is \($0.evidence.words) \($0.path()): \(Format.amount($0.now))" } ?? "")
         + (commit.map { commit in
           let options = ["--against-ref", CommitText.short(commit), "--build", "COMMAND"]
           return "; \(Self.command(options, scenario)) compares with that build"

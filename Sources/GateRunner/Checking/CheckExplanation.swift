@@ -44,7 +44,9 @@ struct CheckExplanation {
     let rises = results.indices.compactMap { index in Rise(results[index], plans[index], index) }
       .sorted { ($1.size, $0.index) < ($0.size, $1.index) }
     let unexplained = rises.filter { !settle($0, in: &results[$0.index], of: plans[$0.index]) }
-    inTurn(unexplained.map(\.index), results, plans) {
+    let comparable = unexplained.filter { isComparable($0.measured, of: plans[$0.index]) }
+    let others = unexplained.filter { !isComparable($0.measured, of: plans[$0.index]) }
+    inTurn((comparable + others).map(\.index), results, plans) {
       (explanation: inout Self, index: Int, repetitions: Int) throws(FileError) in
       try explanation.explain(&results[index], of: plans[index], repetitions: repetitions)
     }
@@ -84,23 +86,20 @@ struct CheckExplanation {
 
   // MARK: Regressions
 
-  /// Whether no profile is needed, since the mappings explain the rise, or none can explain it.
+  /// Whether no profile is taken, since the mappings explain the rise, or none can be.
   private mutating func settle(_ rise: Rise, in result: inout ScenarioResult, of plan: CheckPlan) -> Bool {
     if let mapped = result.mappedRise {
       result.explanation = RiseExplanation(rise.measured.kind, finding: .mapped(rise: mapped))
       return true
     }
-    guard let obstacle = obstacle(to: rise.measured, of: plan, result) else { return false }
+    guard !plan.isTraced else { return false }
+    let obstacle = plan.scenario.isolation.tracer == .off ? ExplanationObstacle.tracingIsOff : .noTracing
     result.notes.append(.notExplained(obstacle: obstacle))
     return true
   }
 
-  private func obstacle(
-    to rise: MeasuredRise, of plan: CheckPlan, _ result: ScenarioResult
-  ) -> ExplanationObstacle? {
-    if !plan.isTraced { return plan.scenario.isolation.tracer == .off ? .tracingIsOff : .noTracing }
-    let isComparable = rise.kind == .growth || plan.other != nil || base(of: plan) != nil
-    return isComparable ? nil : .noApprovedProfile(commit: result.approval?.commit)
+  private func isComparable(_ rise: MeasuredRise, of plan: CheckPlan) -> Bool {
+    rise.kind == .growth || plan.other != nil || base(of: plan) != nil
   }
 
   private func base(of plan: CheckPlan) -> ProfiledBuild? { plan.baseline.flatMap(profiles.profile) }
@@ -110,6 +109,7 @@ struct CheckExplanation {
   ) throws(FileError) {
     guard let rise = result.measuredRise else { return }
     guard repetitions > 0 else {
+      guard isComparable(rise, of: plan) else { return result.noteNoApprovedProfile() }
       let candidate = plan.candidate(result)
       let left = budget.left(under: candidate.rule) ?? .zero
       let obstacle = ExplanationObstacle.overBudget(
@@ -129,6 +129,9 @@ struct CheckExplanation {
       try artifacts.write(build, of: result.name)
     }
     add(explanation, to: &result)
+    if explanation.comparison != nil, !isComparable(rise, of: plan) {
+      result.noteNoApprovedProfile(holder: explanation.comparison?.holder)
+    }
   }
 
   private mutating func add(_ explanation: Explanation, to result: inout ScenarioResult) {
@@ -209,6 +212,11 @@ extension CheckPlan {
 }
 
 extension ScenarioResult {
+  fileprivate mutating func noteNoApprovedProfile(holder: FunctionChange? = nil) {
+    let obstacle = ExplanationObstacle.noApprovedProfile(commit: summary.approval?.commit, holder: holder)
+    notes.append(.notExplained(obstacle: obstacle))
+  }
+
   /// The mappings that explain the largest rise; nil if it is not theirs.
   fileprivate var mappedRise: MappedRise? {
     guard let rise = measuredRise, let amount = rise.amount, let before = reference?.composition,

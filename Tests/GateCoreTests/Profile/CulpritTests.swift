@@ -19,6 +19,18 @@ private func stacks(_ base: Stacks, adding stack: String, _ weight: CallTree.Wei
 
 @Suite("The function that explains a rise")
 struct CulpritTests {
+  @Test("Without another build, the innermost function is named that holds most of the memory, and no cause")
+  func oneBuild() throws {
+    let now = try #require(ProfileSummary([MemoryProfile](repeating: .init(server), count: 3)))
+    let comparison = ProfileComparison(now: now)
+    #expect(comparison.finding == nil && comparison.holder?.function.description == "server!load_table")
+    let leaking = stacks(server, adding: "\(request);server!remember", .init(live: 30_000_000))
+    let other = try #require(ProfileSummary([MemoryProfile](repeating: .init(leaking), count: 3)))
+    let holder = try #require(ProfileComparison(now: other).holder)
+    #expect(holder.function.description == "server!remember" && holder.now == Bytes(30_200_000))
+    #expect(holder.before == nil)
+  }
+
   struct Variant: CustomTestStringConvertible {
     let testDescription: String
     let stack: String
