@@ -77,12 +77,9 @@ package enum ListingReport {
 
   /// A step, and those of a `repeat` below it.
   private static func lines(of step: Step, in scenario: Scenario) -> [String] {
-    switch step.action {
-    case .repeat(_, let steps):
-      [step.description(in: scenario)] + steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
-    case .run(let client): ["run: " + text(of: client.command)]
-    default: [step.description(in: scenario)]
-    }
+    let nested = step.action.turns.steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
+    guard case .run(let client) = step.action else { return [step.description(in: scenario)] + nested }
+    return ["run: " + text(of: client.command)]
   }
 
   private static func defaultText(of gate: Gate) -> String {
@@ -101,10 +98,10 @@ package enum ListingReport {
   }
 
   private static func script(of scenario: Scenario) -> String {
-    let steps = Format.count(count(scenario.steps), "step")
+    let steps = Format.count(scenario.allSteps.count, "step")
     let setup = scenario.setup.isEmpty ? [] : [Format.count(scenario.setup.count, "setup command")]
     let ready =
-      scenario.ready.map { ["waits for \(text(for: $0.condition, in: scenario)) (\(Format.time($0.within)))"] } ?? []
+      scenario.ready.map { ["waits for `\($0.condition.description(in: scenario))` (\(Format.time($0.within)))"] } ?? []
     let ending: String
     switch scenario.ending {
     case .exit: ending = "until it exits"
@@ -112,26 +109,6 @@ package enum ListingReport {
     }
     let body = scenario.steps.isEmpty ? [] : [steps]
     return TerminalText.safe((setup + ready + body + [ending]).joined(separator: ", "))
-  }
-
-  /// The number of steps; the steps of a `repeat` count once.
-  private static func count(_ steps: [Step]) -> Int {
-    steps.reduce(0) { total, step in
-      guard case .repeat(_, let inner) = step.action else { return total + 1 }
-      return total + 1 + count(inner)
-    }
-  }
-
-  private static func text(for condition: Readiness.Condition, in scenario: Scenario) -> String {
-    switch condition {
-    case .log(let pattern): "`\(pattern)` in its output"
-    case .tcp(let host, let port): "port \(host):\(port.map(String.init) ?? FreePort.placeholder)"
-    case .unix(let path): "socket \(scenario.asWritten(path))"
-    case .http(let url): ShownURL.withoutCredentials(scenario.asWritten(url))
-    case .file(let path): "file \(scenario.asWritten(path))"
-    case .command(let command): "`\(command)` to succeed"
-    case .delay(let time): Format.time(time) + " to pass"
-    }
   }
 
   private static func repeats(of scenario: Scenario) -> String {

@@ -22,7 +22,7 @@ extension Scenario {
 }
 
 extension Command {
-  fileprivate func map(_ change: (String) -> String) -> Command {
+  func map(_ change: (String) -> String) -> Command {
     switch self {
     case .arguments(let words): .arguments(words.map(change))
     case .shell(let line): .shell(change(line))
@@ -31,7 +31,7 @@ extension Command {
 }
 
 extension Pattern {
-  fileprivate func map(_ change: (String) -> String) -> Pattern {
+  func map(_ change: (String) -> String) -> Pattern {
     let changed = change(source)
     // Parsing compiles the pattern.
     return changed == source ? self : (try? Pattern(parsing: changed)) ?? self
@@ -53,39 +53,6 @@ extension Target {
     case .pidfile(let path): changed.main = .pidfile(change(path))
     case .name(let pattern): changed.main = .name(pattern.map(change))
     case nil: break
-    }
-    return changed
-  }
-}
-
-extension Readiness.Condition {
-  fileprivate func map(_ change: (String) -> String) -> Self {
-    switch self {
-    case .log(let pattern): .log(pattern.map(change))
-    case .unix(let path): .unix(change(path))
-    case .http(let url): .http(change(url))
-    case .file(let path): .file(change(path))
-    case .command(let command): .command(command.map(change))
-    case .tcp, .delay: self
-    }
-  }
-}
-
-extension Step {
-  fileprivate func map(_ change: (String) -> String) -> Step {
-    var changed = self
-    switch action {
-    case .run(var client):
-      client.command = client.command.map(change)
-      changed.action = .run(client)
-    case .http(var call):
-      (call.url, call.body) = (change(call.url), call.body.map(change))
-      call.headers = call.headers.mapValues(change)
-      changed.action = .http(call)
-    case .send(let text): changed.action = .send(change(text))
-    case .expectOutput(let pattern, let time): changed.action = .expectOutput(pattern.map(change), within: time)
-    case .repeat(let times, let steps): changed.action = .repeat(times: times, steps: steps.map { $0.map(change) })
-    case .phase, .signal, .wait, .settle, .mark: break
     }
     return changed
   }

@@ -51,6 +51,9 @@ package struct Scenario: Sendable, Equatable {
   package var ending: Ending {
     until ?? (steps.isEmpty && ready == nil ? .exit : .steps)
   }
+
+  /// All steps, also those of each `repeat`.
+  package var allSteps: [Step] { steps.flatMap(\.all) }
 }
 
 /// A program to start, directly or with a shell.
@@ -132,31 +135,6 @@ package struct Pattern: Sendable, Equatable, CustomStringConvertible {
       preconditionFailure("`\(source)` was compiled before, when the pattern was made")
     }
     return regex
-  }
-}
-
-/// The condition for a target to be ready.
-package struct Readiness: Sendable, Equatable {
-  package enum Condition: Sendable, Equatable {
-    case log(Pattern)
-    /// Without a port: the one that is chosen for a repetition (``FreePort``).
-    case tcp(host: String, port: Int?)
-    /// The absolute path of a socket.
-    case unix(String)
-    case http(String)
-    /// An absolute path.
-    case file(String)
-    /// Ready as soon as the command exits with 0.
-    case command(Command)
-    case delay(Duration)
-  }
-
-  package var condition: Condition
-  package var within: Duration
-
-  package init(_ condition: Condition, within: Duration = .seconds(30)) {
-    self.condition = condition
-    self.within = within
   }
 }
 

@@ -30,8 +30,8 @@ extension ScenarioDefinition {
       "target": scenario.target.parts(texts),
       "setup": scenario.setup.flatMap(\.parts),
       "teardown": scenario.teardown.flatMap(\.parts),
-      "ready": scenario.ready?.condition.parts(texts) ?? [],
-      "steps": scenario.steps.flatMap { $0.parts(texts) },
+      "ready": scenario.ready?.condition.entry.parts(texts) ?? [],
+      "steps": scenario.steps.flatMap { $0.action.entry.parts(texts) },
       "stop": scenario.stop.signal == StopRule().signal ? [] : [scenario.stop.signal.name],
       "until": scenario.until.map { [$0.rawValue] } ?? [],
       "memory-limit": scenario.memoryLimit.map { ["\($0.count)"] } ?? [],
@@ -52,7 +52,7 @@ extension Scenario {
 // Each value as a list of words. Lists are preceded by their length, so that different values have different words.
 
 /// The paths and URLs of a scenario that are the same wherever the project is checked out.
-private struct WrittenTexts {
+struct WrittenTexts {
   let scenario: Scenario
 
   func path(_ path: String) -> String {
@@ -71,7 +71,7 @@ private struct WrittenTexts {
 }
 
 extension Command {
-  fileprivate var parts: [String] {
+  var parts: [String] {
     switch self {
     case .arguments(let words): ["command", "\(words.count)"] + words
     case .shell(let line): ["shell", line]
@@ -105,45 +105,6 @@ extension Target.MainProcess {
     case .pidfile(let path): ["pidfile", texts.path(path)]
     case .name(let pattern): ["name", pattern.source]
     }
-  }
-}
-
-extension Readiness.Condition {
-  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
-    switch self {
-    case .log(let pattern): ["log", pattern.source]
-    case .tcp(let host, let port): ["tcp", host, port.map(String.init) ?? FreePort.name]
-    case .unix(let path): ["unix", texts.path(path)]
-    case .http(let url): ["http", texts.resource(of: url)]
-    case .file(let path): ["file", texts.path(path)]
-    case .command(let command): ["command"] + command.parts
-    case .delay(let time): ["delay", "\(time.nanoseconds)"]
-    }
-  }
-}
-
-extension Step {
-  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
-    switch action {
-    case .phase(let name): ["phase", name]
-    case .run(let client): ["run"] + client.command.parts
-    case .http(let call): ["http"] + call.parts(texts)
-    case .send(let text): ["send", text]
-    case .expectOutput(let pattern, _): ["expect", pattern.source]
-    case .signal(let signal): ["signal", signal.name]
-    case .wait(let time): ["wait", "\(time.nanoseconds)"]
-    case .settle: ["settle"]
-    case .mark(let name): ["mark", name]
-    case .repeat(let times, let steps): ["repeat", "\(times)", "\(steps.count)"] + steps.flatMap { $0.parts(texts) }
-    }
-  }
-}
-
-extension Step.HTTPCall {
-  /// Without the values of headers, which are often tokens of one machine.
-  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
-    [method, texts.resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted()
-      + (body.map { [$0] } ?? [])
   }
 }
 

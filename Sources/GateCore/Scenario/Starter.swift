@@ -70,21 +70,14 @@ extension Scenario {
   /// The same with each request changed.
   package func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Scenario {
     var changed = self
-    changed.steps = steps.map { $0.changingRequests(change) }
-    return changed
-  }
-}
-
-extension Step {
-  fileprivate func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Step {
-    switch action {
-    case .http(var call):
-      change(&call)
-      return Step(.http(call), place: place)
-    case .repeat(let times, let steps):
-      return Step(.repeat(times: times, steps: steps.map { $0.changingRequests(change) }), place: place)
-    default: return self
+    changed.steps = steps.map { step in
+      step.mapActions { action in
+        guard case .http(var call) = action else { return action }
+        change(&call)
+        return .http(call)
+      }
     }
+    return changed
   }
 }
 

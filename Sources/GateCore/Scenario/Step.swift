@@ -55,33 +55,111 @@ package struct Step: Sendable, Equatable {
   }
 }
 
-extension Step {
-  /// The phases that it starts.
-  package var phases: [String] {
-    switch action {
-    case .phase(let name): [name]
-    case .repeat(_, let steps): steps.flatMap(\.phases)
-    default: []
+extension Step.Action {
+  /// The actions, one row each, in the order of `project-file.md`.
+  package enum Keys {
+    fileprivate typealias Action = Step.Action
+    fileprivate typealias Key = ScriptKey<Action>
+
+    fileprivate static let phase = Key(
+      "phase", .name(Action.phase), "starts a phase; it lasts until the next one or the stop", standard: "–",
+      example: "phase: load")
+    fileprivate static let mark = Key(
+      "mark", .name(Action.mark), "names this instant on the pages", standard: "–", example: "mark: filled")
+    fileprivate static let run = Key(
+      "run", .client(Action.run), "runs a client, which is not measured",
+      standard: "`command`; `within` (the scenario's timeout); `exit`: code or list (`0`)",
+      example: "run: {command: [./client], within: 60s, exit: 0}")
+    fileprivate static let http = Key(
+      "http", .call(Action.http), "sends requests from Highwater itself",
+      standard: "`url`; `method` (`GET`); `body`; `headers`; `expect`: status (200 to 299); `times` (`1`)",
+      example: #"http: {url: "http://127.0.0.1:7001/x", times: 100}"#)
+    fileprivate static let send = Key(
+      "send", .text(Action.send), "writes text to the target's standard input", standard: "–",
+      example: #"send: "SAVE\n""#)
+    fileprivate static let expect = Key(
+      "expect", .output(Action.expectOutput), "waits for output after the last match",
+      standard: "`output`: regular expression; `within` (`10s`)", example: "expect: {output: saved, within: 5s}")
+    fileprivate static let signal = Key(
+      "signal", .signal(Action.signal), "sends a signal to the target", standard: "–", example: "signal: HUP")
+    fileprivate static let wait = Key(
+      "wait", .time(Action.wait), "waits, up to 24 h", standard: "–", example: "wait: 2s")
+    fileprivate static let settle = Key(
+      "settle", .settling(Action.settle), "waits until memory is steady: for 1 s within 1 %, or 256 KiB",
+      standard: "`within` (`10s`)", example: "settle: {within: 20s}")
+    fileprivate static let loop = Key(
+      "repeat", .loop(Action.repeat), "repeats steps; each turn of the innermost `repeat` is an iteration",
+      standard: "`times`, `steps`; nested at most \(Step.mostLevels) deep",
+      example: "repeat: {times: 200, steps: [{run: [./client]}]}")
+
+    package static let all: [ScriptKey<Step.Action>] = [
+      phase, mark, run, http, send, expect, signal, wait, settle, loop,
+    ]
+  }
+
+  package var entry: ScriptEntry<Self> {
+    switch self {
+    case .phase(let name): ScriptEntry(Keys.phase, .name(name))
+    case .mark(let name): ScriptEntry(Keys.mark, .name(name))
+    case .run(let client): ScriptEntry(Keys.run, .client(client, Self.run))
+    case .http(let call): ScriptEntry(Keys.http, .call(call, Self.http))
+    case .send(let text): ScriptEntry(Keys.send, .text(text, Self.send), uses: .input)
+    case .expectOutput(let pattern, let time):
+      ScriptEntry(Keys.expect, .output(pattern, within: time, Self.expectOutput), uses: .output)
+    case .signal(let signal): ScriptEntry(Keys.signal, .signal(signal))
+    case .wait(let time): ScriptEntry(Keys.wait, .time(time))
+    case .settle(let time): ScriptEntry(Keys.settle, .settling(within: time))
+    case .repeat(let times, let steps): ScriptEntry(Keys.loop, .loop(times, steps, Self.repeat))
+    }
+  }
+
+  /// How often it does its work in one turn, and the steps that this is, for a `repeat`.
+  package var turns: (times: Int, steps: [Step]) {
+    switch self {
+    case .repeat(let times, let steps): (times, steps)
+    case .http(let call): (call.times, [])
+    case .phase, .mark, .run, .send, .expectOutput, .signal, .wait, .settle: (1, [])
+    }
+  }
+
+  /// Whether it may be skipped after the target's end.
+  package var isPassive: Bool {
+    switch self {
+    case .phase, .mark, .wait, .settle: true
+    case .run, .http, .send, .expectOutput, .signal: false
+    case .repeat(_, let steps): steps.allSatisfy(\.action.isPassive)
     }
   }
 }
 
 extension Step {
-  /// A short description of the step, as in the file of its scenario's project.
-  package func description(in scenario: Scenario) -> String {
-    switch action {
-    case .phase(let name): "phase: \(name)"
-    case .run(let client): "run: \(client.command)"
-    case .http(let call): "http: \(call.method) \(ShownURL.withoutCredentials(scenario.asWritten(call.url)))"
-    case .send(let text): "send: \(text.prefix(40).debugDescription)"
-    case .expectOutput(let pattern, let within): "expect: output `\(pattern)` within \(within.displayText)"
-    case .signal(let signal): "signal: \(signal.name)"
-    case .wait(let time): "wait: \(time.displayText)"
-    case .settle(let within): "settle: within \(within.displayText)"
-    case .mark(let name): "mark: \(name)"
-    case .repeat(let times, _): "repeat: \(times) times"
-    }
+  /// The maximum nesting of `repeat`.
+  package static let mostLevels = 8
+
+  /// The step, and those of a `repeat`.
+  package var all: [Step] { [self] + action.turns.steps.flatMap(\.all) }
+
+  /// The phases that it starts.
+  package var phases: [String] {
+    all.compactMap { if case .phase(let name) = $0.action { name } else { nil } }
   }
+
+  /// A short description of the step, as in the file of its scenario's project.
+  package func description(in scenario: Scenario) -> String { action.entry.text(in: scenario) }
+
+  /// The step with each action changed, also those of a `repeat`.
+  func mapActions(_ change: (Action) -> Action) -> Step {
+    guard case .repeat(let times, let steps) = action else { return Step(change(action), place: place) }
+    return Step(.repeat(times: times, steps: steps.map { $0.mapActions(change) }), place: place)
+  }
+
+  /// The step with changed texts.
+  func map(_ change: (String) -> String) -> Step { Step(action.entry.value.map?(change) ?? action, place: place) }
+}
+
+extension Scenario {
+  /// A URL for messages: as the project file writes it, without credentials.
+  package func shown(url: String) -> String { ShownURL.withoutCredentials(asWritten(url)) }
 }
 
 /// URLs in a form that may be printed.

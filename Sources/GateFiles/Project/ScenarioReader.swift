@@ -83,29 +83,17 @@ struct ScenarioReader {
       hint: "every repetition has the `memory-limit`; write a lower `survives`, or remove one of them")
   }
 
-  /// Gives a target with `send` steps a pipe as its input; another input is an error.
+  /// Gives a target a pipe as its input where steps write to it; another input is an error.
   private func connectSends(of scenario: inout Scenario, at place: SourcePlace) {
-    guard let send = firstSend(in: scenario.steps) else { return }
+    guard let writer = scenario.allSteps.first(where: { $0.action.entry.stream == .input }) else { return }
     switch scenario.target.input {
     case .null, .pipe: scenario.target.input = .pipe
     case .file, .text:
       context.printError(
-        "`send` needs a target whose standard input is a pipe",
-        at: send.place ?? place,
+        "`\(writer.action.entry.key.name)` needs a target whose standard input is a pipe",
+        at: writer.place ?? place,
         hint: "write `stdin: pipe` in the `target`"
       )
     }
-  }
-
-  private func firstSend(in steps: [Step]) -> Step? {
-    for step in steps {
-      switch step.action {
-      case .send: return step
-      case .repeat(_, let inner):
-        if let send = firstSend(in: inner) { return send }
-      default: continue
-      }
-    }
-    return nil
   }
 }

@@ -5,61 +5,79 @@ import LinuxSystem
 extension Repetition {
   /// Runs the steps of the scenario.
   func runSteps(of run: TargetRun) throws(StepAborted) {
-    try perform(scenario.steps, in: [], isLast: true, run)
+    try perform(scenario.steps, at: Position(isLast: true), run)
   }
 
-  /// Runs a list of steps; `path` is the path of the enclosing turn, `isLast` whether these steps end the script.
-  private func perform(
-    _ steps: [Step],
-    in path: [Failure.Part.Index],
-    isLast: Bool,
-    _ run: TargetRun
-  ) throws(StepAborted) {
-    for (index, step) in steps.enumerated() {
-      let path = path + [.step(number: index + 1, of: steps.count)]
-      try perform(step, at: path, isLast: isLast && index == steps.count - 1, run)
+  /// Where a step stands in the script.
+  private struct Position {
+    /// The path of the enclosing turn, and of the step in it.
+    var path: [Failure.Part.Index] = []
+    /// Whether the script ends with it.
+    var isLast: Bool
+
+    func inside(_ index: Failure.Part.Index, isLast: Bool) -> Position {
+      Position(path: path + [index], isLast: self.isLast && isLast)
     }
   }
 
-  private func perform(
-    _ step: Step,
-    at path: [Failure.Part.Index],
-    isLast: Bool,
-    _ run: TargetRun
-  ) throws(StepAborted) {
-    begin(Failure.Part(.step, at: path, doing: step.description(in: scenario)), at: step.place)
+  private func perform(_ steps: [Step], at position: Position, _ run: TargetRun) throws(StepAborted) {
+    for (index, step) in steps.enumerated() {
+      let number = index + 1
+      try perform(step, at: position.inside(.step(number: number, of: steps.count), isLast: number == steps.count), run)
+    }
+  }
+
+  private func perform(_ step: Step, at position: Position, _ run: TargetRun) throws(StepAborted) {
+    let action = step.action
+    begin(Failure.Part(.step, at: position.path, doing: step.description(in: scenario)), at: step.place)
     run.refresh()
     if run.hasEnded {
-      guard scenario.ending == .exit, step.isPassive else {
+      guard scenario.ending == .exit, action.isPassive else {
         listener.catchUp()
         throw .failed(.targetEnded(status: run.status, isBefore: true), output: run.output.tail.text)
       }
       return noteSkippedSteps()
     }
-    if case .repeat(let times, let steps) = step.action {
-      try perform(steps, times: times, in: path, isLast: isLast, run)
-      return
-    }
     do throws(StepAborted) {
-      try perform(step.action, mayOutlive: isLast || scenario.ending == .exit, run)
-    } catch .targetEnded where step.isPassive && (isLast || scenario.ending == .exit) {
-      if !isLast { noteSkippedSteps() }
+      try perform(action, at: position, run)
+    } catch .targetEnded where action.isPassive && action.turns.steps.isEmpty && mayOutlive(position) {
+      if !position.isLast { noteSkippedSteps() }
+    }
+  }
+
+  /// Whether a step may finish after the target's end.
+  private func mayOutlive(_ position: Position) -> Bool { position.isLast || scenario.ending == .exit }
+
+  private func perform(_ action: Step.Action, at position: Position, _ run: TargetRun) throws(StepAborted) {
+    switch action {
+    case .phase(let name): addMark(.phase(name), of: run)
+    case .mark(let name): addMark(.mark(name), of: run)
+    case .wait(let time):
+      try timed(\.waiting) { () throws(StepAborted) in _ = try watch(until: .after(time), of: run) { nil as Void? } }
+    case .settle(let time):
+      try timed(\.settling) { () throws(StepAborted) in try settle(within: time, run) }
+    case .signal(let signal): try send(signal, to: run)
+    case .send(let text): try send(text, to: run)
+    case .expectOutput(let pattern, let time): try expect(pattern, within: time, run)
+    case .http(let call): try send(call, mayOutlive: mayOutlive(position), run)
+    case .run(let client):
+      let time = min(client.within ?? scenario.timeout, scenario.timeout)
+      try require(
+        client.command, exits: client.exits, within: time, of: run,
+        atTargetEnd: mayOutlive(position) ? .proceed : .abort)
+    case .repeat(let times, let steps): try perform(steps, times: times, at: position, run)
     }
   }
 
   /// A turn that contains another `repeat` is not an iteration itself: its work would be counted twice.
   private func perform(
-    _ steps: [Step],
-    times: Int,
-    in path: [Failure.Part.Index],
-    isLast: Bool,
-    _ run: TargetRun
+    _ steps: [Step], times: Int, at position: Position, _ run: TargetRun
   ) throws(StepAborted) {
-    let isInnermost = !steps.contains { if case .repeat = $0.action { true } else { false } }
+    let isInnermost = steps.allSatisfy(\.action.turns.steps.isEmpty)
     for turn in stride(from: 1, through: times, by: 1) {
-      try perform(steps, in: path + [.turn(number: turn, of: times)], isLast: isLast && turn == times, run)
+      try perform(steps, at: position.inside(.turn(number: turn, of: times), isLast: turn == times), run)
       run.refresh()
-      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteSkippedSteps() }
+      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.action.isPassive) { return noteSkippedSteps() }
       if isInnermost { run.marks.add(.iteration) }
     }
   }
@@ -72,38 +90,6 @@ extension Repetition {
   private func noteSkippedSteps() {
     let isNoted = notes.contains { if case .stepsSkipped = $0 { true } else { false } }
     if !isNoted { notes.append(.stepsSkipped(from: current.part)) }
-  }
-
-  /// Performs an action; `mayOutlive` says whether it may finish after the target's end.
-  private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
-    switch action {
-    case .phase(let name): addMark(.phase(name), of: run)
-    case .mark(let name): addMark(.mark(name), of: run)
-    case .wait(let time):
-      try timed(\.waiting) { () throws(StepAborted) in _ = try watch(until: .after(time), of: run) { nil as Void? } }
-    case .settle(let time):
-      try timed(\.settling) { () throws(StepAborted) in try settle(within: time, run) }
-    case .signal(let signal): try send(signal, to: run)
-    case .send(let text): try send(text, to: run)
-    case .expectOutput(let pattern, let time): try expect(pattern, within: time, run)
-    case .http(let call): try send(call, mayOutlive: mayOutlive, run)
-    case .run(let client):
-      let time = min(client.within ?? scenario.timeout, scenario.timeout)
-      try require(
-        client.command, exits: client.exits, within: time, of: run, atTargetEnd: mayOutlive ? .proceed : .abort)
-    case .repeat: preconditionFailure("a repeat is unfolded before its steps are performed")
-    }
-  }
-}
-
-extension Step {
-  /// Whether it may be skipped after the target's end.
-  fileprivate var isPassive: Bool {
-    switch action {
-    case .phase, .mark, .wait, .settle: true
-    case .run, .http, .send, .expectOutput, .signal: false
-    case .repeat(_, let steps): steps.allSatisfy(\.isPassive)
-    }
   }
 }
 
@@ -169,7 +155,7 @@ extension Repetition {
   }
 
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
-    let url = ShownURL.withoutCredentials(scenario.asWritten(call.url))
+    let url = scenario.shown(url: call.url)
     for turn in stride(from: 1, through: call.times, by: 1) {
       let response = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [self] in
         run.refresh()

@@ -260,17 +260,6 @@ extension Repetition {
 extension Scenario {
   /// Whether the scenario searches for patterns in the target's output.
   fileprivate var searchesOutput: Bool {
-    if case .log = ready?.condition { return true }
-    return steps.contains(where: \.searchesOutput)
-  }
-}
-
-extension Step {
-  fileprivate var searchesOutput: Bool {
-    switch action {
-    case .expectOutput: true
-    case .repeat(_, let steps): steps.contains(where: \.searchesOutput)
-    default: false
-    }
+    ready?.condition.entry.stream == .output || allSteps.contains { $0.action.entry.stream == .output }
   }
 }

@@ -54,6 +54,17 @@ struct ScenarioReaderTests {
     #expect(try ready("delay: 0s") == .delay(.zero))
   }
 
+  @Test("What a key of a script is read as is written under that key", arguments: Readiness.Condition.Keys.all)
+  func conditionKeys(key: ScriptKey<Readiness.Condition>) throws {
+    #expect(try scenario(Self.target + key.example).ready?.condition.entry.key.name == key.name)
+  }
+
+  @Test("What a step is read as is written under its key", arguments: Step.Action.Keys.all)
+  func stepKeys(key: ScriptKey<Step.Action>) throws {
+    let step = try #require(try scenario(Self.target + "steps: [{\(key.example)}]").steps.first)
+    #expect(step.action.entry.key.name == key.name)
+  }
+
   @Test(
     "CPUs are a list of numbers and ranges",
     arguments: [("0", [0]), ("'0'", [0]), ("'0-2,5,1'", [0, 1, 2, 5]), ("[3, 1, 3]", [1, 3]), ("1023", [1023])]

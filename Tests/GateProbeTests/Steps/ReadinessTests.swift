@@ -157,7 +157,7 @@ struct ReadinessTests {
     let recording = try run(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .seconds(2))
     #expect(
       recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(2)), limitHits: nil)))
-    #expect(recording.failure?.part == .init(.ready, text: condition.displayText(in: harness.scenario("x"))))
+    #expect(recording.failure?.part == .init(.ready, text: condition.description(in: harness.scenario("x"))))
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
   }

@@ -16,7 +16,7 @@ enum CallKeys {
     "http", of: "an `http` step", [url.row, method.row, body.row, headers.row, expect.row, times.row], short: "url",
     only: ["url"], example: #"http: {url: "http://127.0.0.1:8080/"}"#)
 
-  static func call(_ fields: Fields) -> Step.Action? {
+  static func call(_ fields: Fields) -> Step.HTTPCall? {
     guard fields.only() != nil, let url = fields.value(of: url) else { return nil }
     var call = Step.HTTPCall(url: url)
     fields.take(method, into: &call.method)
@@ -24,7 +24,7 @@ enum CallKeys {
     fields.take(headers, into: &call.headers)
     fields.take(expect, into: &call.expectedStatus)
     fields.take(times, into: &call.times)
-    return .http(call)
+    return call
   }
 
   private static let methodForm = ValueForm<String>(.pattern("^[A-Z]{1,20}$")) { value, row, context in

@@ -1,45 +1,8 @@
 import GateCore
 
-/// The steps, one row each.
+/// The steps.
 enum StepKeys {
-  typealias Action = Step.Action
-
-  static let actions: [Key<Action>] = [
-    Key(
-      "phase", ValueForm<String>.plainName.map(Action.phase), "starts a phase; it lasts until the next one or the stop",
-      standard: "–", example: "phase: load"),
-    Key(
-      "mark", ValueForm<String>.plainName.map(Action.mark), "names this instant on the pages", standard: "–",
-      example: "mark: filled"),
-    Key(
-      "run", .mapping(ClientKeys.table, ClientKeys.client), "runs a client, which is not measured",
-      standard: "`command`; `within` (the scenario's timeout); `exit`: code or list (`0`)",
-      example: "run: {command: [./client], within: 60s, exit: 0}"),
-    Key(
-      "http", .mapping(CallKeys.table, CallKeys.call), "sends requests from Highwater itself",
-      standard: "`url`; `method` (`GET`); `body`; `headers`; `expect`: status (200 to 299); `times` (`1`)",
-      example: #"http: {url: "http://127.0.0.1:7001/x", times: 100}"#),
-    Key(
-      "send", ValueForm<String>.text.map(Action.send), "writes text to the target's standard input", standard: "–",
-      example: #"send: "SAVE\n""#),
-    Key(
-      "expect", .mapping(OutputKeys.table, OutputKeys.expectation), "waits for output after the last match",
-      standard: "`output`: regular expression; `within` (`10s`)", example: "expect: {output: saved, within: 5s}"),
-    Key(
-      "signal", ValueForm<Signal>.signal.map(Action.signal), "sends a signal to the target", standard: "–",
-      example: "signal: HUP"),
-    Key(
-      "wait", ValueForm<Duration>.duration().map(Action.wait), "waits, up to 24 h", standard: "–",
-      example: "wait: 2s"),
-    Key(
-      "settle", .mapping(SettleKeys.table, SettleKeys.action),
-      "waits until memory is steady: for 1 s within 1 %, or 256 KiB", standard: "`within` (`10s`)",
-      example: "settle: {within: 20s}"),
-    Key(
-      "repeat", LoopKeys.form, "repeats steps; each turn of the innermost `repeat` is an iteration",
-      standard: "`times`, `steps`; nested at most \(LoopKeys.mostLevels) deep",
-      example: "repeat: {times: 200, steps: [{run: [./client]}]}"),
-  ]
+  static let actions = Step.Action.Keys.all.map(Key.init)
 
   static let table = KeyTable(
     "step", of: "a step", actions.map(\.row), only: actions.map(\.row.name), example: "- wait: 2s")
@@ -62,13 +25,9 @@ enum StepKeys {
   /// The number of steps that one repetition runs; at most `Int.max`.
   static func turns(of steps: [Step]) -> Int {
     steps.reduce(0) { sum, step in
-      let turns: (times: Int, each: Int) =
-        switch step.action {
-        case .repeat(let times, let inner): (times, Self.turns(of: inner))
-        case .http(let call): (call.times, 1)
-        default: (1, 1)
-        }
-      let (product, overflow) = turns.times.multipliedReportingOverflow(by: turns.each)
+      let (times, inner) = step.action.turns
+      let each = inner.isEmpty ? 1 : turns(of: inner)
+      let (product, overflow) = times.multipliedReportingOverflow(by: each)
       let (total, tooLarge) = sum.addingReportingOverflow(overflow ? .max : product)
       return tooLarge ? .max : total
     }
@@ -104,12 +63,12 @@ enum ClientKeys {
     "run", of: "a `run` step", [command.row, within.row, exit.row], short: "command", only: ["command"],
     example: "run: {command: [sleep, 1]}")
 
-  static func client(_ fields: Fields) -> Step.Action? {
+  static func client(_ fields: Fields) -> Step.Client? {
     guard fields.only() != nil, let command = fields.value(of: command) else { return nil }
     var client = Step.Client(command: command)
     fields.take(within, into: &client.within)
     fields.take(exit, into: &client.exits)
-    return .run(client)
+    return client
   }
 }
 
@@ -119,11 +78,7 @@ enum SettleKeys {
   static let table = KeyTable(
     "settle", of: "a `settle` step", [within.row], short: "within", example: "settle: {within: 10s}")
 
-  static func action(_ fields: Fields) -> Step.Action {
-    var within = Duration.seconds(10)
-    fields.take(Self.within, into: &within)
-    return .settle(within: within)
-  }
+  static func timeout(_ fields: Fields) -> Duration { fields.value(of: within) ?? .seconds(10) }
 }
 
 /// The keys of an `expect` step.
@@ -135,19 +90,14 @@ enum OutputKeys {
     "expected-output", of: "an `expect` step", [output.row, within.row], short: "output", only: ["output"],
     example: "expect: {output: saved, within: 5s}")
 
-  static func expectation(_ fields: Fields) -> Step.Action? {
+  static func expectation(_ fields: Fields) -> (Pattern, Duration)? {
     guard fields.only() != nil, let pattern = fields.value(of: output) else { return nil }
-    var within = Duration.seconds(10)
-    fields.take(Self.within, into: &within)
-    return .expectOutput(pattern, within: within)
+    return (pattern, fields.value(of: within) ?? .seconds(10))
   }
 }
 
 /// The keys of a `repeat` step.
 enum LoopKeys {
-  /// The maximum nesting.
-  static let mostLevels = 8
-
   static let times = Key(
     "times", .integer(in: 1...StepKeys.mostTurns), "how often", standard: nil, example: "times: 200")
   static let steps = Key(
@@ -155,17 +105,17 @@ enum LoopKeys {
   static let table = KeyTable(
     "repeat", of: "a `repeat` step", [times.row, steps.row], example: "repeat: {times: 200, steps: […]}")
 
-  static let form = ValueForm<Step.Action>(.mapping { table }) { value, _, outer in
-    guard outer.loops < mostLevels else {
-      outer.printError("`repeat` is nested deeper than \(mostLevels) levels", at: value.place)
+  static let form = ValueForm<(Int, [Step])>(.mapping { table }) { value, _, outer in
+    guard outer.loops < Step.mostLevels else {
+      outer.printError("`repeat` is nested deeper than \(Step.mostLevels) levels", at: value.place)
       return nil
     }
     var context = outer
     context.loops += 1
-    return Fields(value, of: table, in: context).flatMap(action)
+    return Fields(value, of: table, in: context).flatMap(loop)
   }
 
-  private static func action(_ fields: Fields) -> Step.Action? {
+  private static func loop(_ fields: Fields) -> (Int, [Step])? {
     let (times, inner) = (fields.value(of: times), fields.value(of: steps))
     for key in table.required where !fields.mentions(key) {
       fields.context.printError("a `repeat` step needs `\(key)`", at: fields.place)
@@ -174,6 +124,6 @@ enum LoopKeys {
     if case .sequence(let items)? = fields["steps"]?.content, items.isEmpty {
       fields.context.printError("`repeat` repeats no steps", at: fields.place, hint: "add a step to its `steps`")
     }
-    return .repeat(times: times, steps: inner)
+    return (times, inner)
   }
 }
