@@ -1,5 +1,8 @@
 /// Finds where a curve becomes steady.
 package enum SteadyState {
+  /// The distance from a level, as a share of it, that never counts as movement.
+  package static let quietShare = 0.01
+
   /// Fewer values have no steady state.
   package static let fewestValues = 8
 
@@ -16,7 +19,7 @@ package enum SteadyState {
     let half = curve.count / 2
     let lastHalf = Array(curve[half...])
     guard let level = Spread.median(lastHalf), let deviation = Spread.scaledMAD(lastHalf) else { return nil }
-    let band = slack * max(3 * deviation, 0.01 * abs(level), floor)
+    let band = slack * max(3 * deviation, quietShare * abs(level), floor)
     guard let last = curve[..<half].lastIndex(where: { abs($0 - level) > band }) else { return 0 }
     return last + 1 < half ? last + 1 : nil
   }

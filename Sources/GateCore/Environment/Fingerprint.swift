@@ -133,7 +133,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     if isSampled, !ignored.contains(.measurement) { parts.append(MeasurementMethod.sampled.rawValue) }
     if aslr != "off", !ignored.contains(.aslr) { parts.append("aslr") }
     if thp != "madvise", !ignored.contains(.thp) { parts.append("thp_\(thp)") }
-    if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(text(of: .pageSize))") }
+    if pageSize != Bytes.usualPage.count, !ignored.contains(.pageSize) { parts.append("page\(text(of: .pageSize))") }
     if let memoryLimit, !ignored.contains(.memoryLimit) { parts.append("limit\(memoryLimit.spelled)") }
     return FileName.component(for: parts.joined(separator: "-"))
   }

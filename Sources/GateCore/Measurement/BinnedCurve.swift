@@ -1,7 +1,7 @@
 import Statistics
 
 /// A curve as the medians of time bins of equal width.
-struct BinnedCurve {
+package struct BinnedCurve {
   /// The middle of each bin, in seconds since exec.
   let times: [Double]
   let medians: [Double]
@@ -37,8 +37,8 @@ struct BinnedCurve {
   static let quietBand = Double(Bytes.kibibytes(256).count)
 
   /// The tolerated distance from a steady level: 1 %, or the quiet band.
-  static func band(around level: Double) -> Double {
-    max(0.01 * level, quietBand)
+  package static func band(around level: Double) -> Double {
+    max(SteadyState.quietShare * level, quietBand)
   }
 
   /// By how much the bands are wider that decide whether a curve is nearly steady.

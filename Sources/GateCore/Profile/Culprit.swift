@@ -45,12 +45,11 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
 }
 
 extension ProfileComparison {
-  /// A rise is clear above this multiple of the largest difference between equal repetitions: by chance medians of three
-  /// normal values differ by 3 times the range of either in 6 of 10,000 cases, and by twice in 28 (simulated).
+  /// ``ProfileNoise/clearFactor``, or 2 for growth.
   ///
   /// Repetitions reach the middle of a run with different amounts, which casts no doubt on the growth that follows; and
   /// both moments are of the same runs.
-  private var clearFactor: Int64 { explained == .growth ? 2 : 3 }
+  private var clearFactor: Int64 { explained == .growth ? 2 : ProfileNoise.clearFactor }
 
   /// The most functions that are named if the rise is spread over many.
   private static let mostSpread = 3

@@ -9,8 +9,6 @@ struct ProcessPairs {
   private let single: [Pair]
   private let main: String
 
-  /// A rise is clear above this multiple of the largest difference between equal repetitions, as that of a function.
-  private static let clearFactor: Int64 = 3
   /// Several processes of one name rose if they did by this multiple of what one of them did.
   private static let severalFactor = 1.5
 
@@ -70,7 +68,7 @@ struct ProcessPairs {
 
   private static func isClear(_ pair: Pair) -> Bool {
     let spread = max(pair.before?.anonymous.spread ?? 0, pair.now.anonymous.spread)
-    return rise(of: pair) > clearFactor * max(ProfileNoise.page, spread)
+    return rise(of: pair) > ProfileNoise.clearFactor * max(ProfileNoise.page, spread)
   }
 
   /// The processes of the other build by the names of this one's: its main process may have another name, and so may one

@@ -38,7 +38,7 @@ package struct MemoryLimiting: Sendable, Equatable {
   package init(
     obstacle: CgroupError? = nil,
     swap: Swap = .none,
-    page: Bytes = Bytes(4096),
+    page: Bytes = .usualPage,
     batches: Bytes,
     largest: Bytes
   ) {

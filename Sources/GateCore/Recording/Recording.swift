@@ -55,7 +55,7 @@ package struct Recording: Sendable, Equatable {
     compositions: [CompositionReading] = [],
     treeMethod: TreeMethod = .upperBound,
     treePeak: Bytes = .zero,
-    pageSize: Int = 4096,
+    pageSize: Int = Int(Bytes.usualPage.count),
     end: End,
     failure: Failure? = nil,
     duration: Duration = .zero,

@@ -8,6 +8,9 @@ package struct Bytes: Sendable, Hashable, Comparable, Codable {
 
   package static let zero = Bytes(0)
 
+  /// The size of a page of memory if it is not known: that of x86-64, and usually of ARM64.
+  package static let usualPage = Bytes(4096)
+
   package static func kibibytes(_ count: Int64) -> Bytes {
     Bytes(count * 1024)
   }

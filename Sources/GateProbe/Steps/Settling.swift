@@ -41,7 +41,7 @@ struct Settling: Equatable {
     guard let low = medians.min(), let high = medians.max(), let middle = Self.median(medians) else { return nil }
     window = first.time...last.time
     moved = Bytes(high - low)
-    band = max(Bytes(middle / 100), .kibibytes(256))
+    band = Bytes(clampedFrom: BinnedCurve.band(around: Double(middle)))
   }
 
   /// The middle value, the upper one of two.
