@@ -312,7 +312,8 @@ struct NoiseAdviceTests {
     let values = Noisy.normal(percent: percent).map { $0 * factor / 100 }
     let noise = try Noisy.noise(values)
     let advised = try #require(noise.advisedTolerance)
-    let (given, needed) = (advised.allowed(above: values), max(2.5 * noise.deviation, 0.005 * noise.median, 131_072))
+    let given = advised.allowed(above: values, of: noise.metric)
+    let needed = max(2.5 * noise.deviation, 0.005 * noise.median, 131_072)
     #expect(given >= needed)
     #expect(given <= 1.25 * needed, "\(advised)")
     #expect(noise.isQuietEnough(for: advised))

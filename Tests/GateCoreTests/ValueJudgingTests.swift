@@ -69,7 +69,7 @@ struct ValueJudgingTests {
   func automatic() {
     let values = Array(repeating: 1000.0, count: 10)
     #expect(Tolerance.automatic.allowed(above: values, of: Self.entries) == 5)
-    #expect(Tolerance.automatic.allowed(above: values) == 262_144)
+    #expect(Tolerance.automatic.allowed(above: values, of: .peakRSS) == 262_144)
   }
 
   @Test(

@@ -51,8 +51,8 @@ package struct BaselineChange: Sendable, Hashable {
       guard let from = expected.metrics[metric].flatMap({ Self.level(of: metric, $0) }),
         let to = Self.level(of: metric, values), from != to
       else { continue }
-      // It differs in each run, and is compared with nothing unless the gate names it.
-      if metric == .faultRate, !gate.rules.contains(where: { $0.metric == metric }) { continue }
+      // It is compared with nothing unless the gate names it.
+      if !metric.counts(.studied), !gate.rules.contains(where: { $0.metric == metric }) { continue }
       moves[metric] = Move(from: from, to: to)
     }
     units = units.filter { moves[$0.key] != nil }
@@ -151,7 +151,7 @@ extension Baseline {
 
   private mutating func shift(_ metric: MetricName, by difference: Double) {
     guard let before = metrics[metric], !before.isEmpty else { return }
-    metrics[metric] = before.map { metric == .growth ? $0 + difference : max(0, $0 + difference) }
+    metrics[metric] = before.map { metric.kind.canBeNegative ? $0 + difference : max(0, $0 + difference) }
     // As with a new baseline: a rise that was seen with its approval raises the level from which creep is measured.
     guard !metric.isRate, var anchor = anchors[metric] ?? anchor(at: Spread.median(before)) else { return }
     if difference > Tolerance.standard(of: metric).allowed(above: before, of: metric) { anchor.level += difference }

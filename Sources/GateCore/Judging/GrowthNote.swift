@@ -13,7 +13,7 @@ extension ScenarioResult {
     guard gate.isStandard, failure == nil, !summary.growthIsPerIteration, let count = Spread.median(counts), count > 1,
       !summary.metrics.contains(where: { $0.verdict == .regression })
     else { return nil }
-    let seen = [MetricName.peakRSS, .steadyRSS].compactMap(detectableRise).min()
+    let seen = MetricName.headlines.compactMap(detectableRise).min()
     return seen.map { HiddenGrowth(.notJudged, upTo: $0 / count, iterations: Int(count)) }
   }
 
@@ -43,7 +43,7 @@ extension ScenarioResult {
     let cause: HiddenGrowth.Cause =
       if isSettling {
         .warmup
-      } else if Tolerance.leastGrowth.share * abs(level) >= 0.5 * upTo {
+      } else if Tolerance.Bounds.growth.share * abs(level) >= 0.5 * upTo {
         .level
       } else {
         Int(iterations) < HiddenGrowth.enoughIterations ? .fewIterations : .noise

@@ -5,7 +5,8 @@ extension ScenarioResult {
   mutating func reviseImprovement(over baseline: Baseline) {
     if summary.verdict == .improved, notes.contains(where: mayHideRise) { summary.verdict = .pass }
     guard summary.verdict == .pass, gate.isStandard, !notes.contains(where: \.isOnRise) else { return }
-    let steadied = [MetricName.steadyRSS, .treeSteady].filter { hasBecomeSteady($0, since: baseline) }
+    let levels = WholeRunMetric.allCases.filter { $0.row.isStandard && $0.row.kind == .steadyLevel }
+    let steadied = levels.map(\.name).filter { hasBecomeSteady($0, since: baseline) }
     guard let metric = steadied.first else { return }
     notes.removeAll {
       if case .baselineSeldomSteady(let metric, _, _) = $0 { steadied.contains(metric) } else { false }
@@ -27,7 +28,7 @@ extension ScenarioResult {
   private func hasBecomeSteady(_ metric: MetricName, since baseline: Baseline) -> Bool {
     let (before, all) = (baseline.metrics[metric]?.count ?? 0, baseline.repetitionCount)
     let now = repetitions.count { $0.metrics[metric] != nil && !$0.nearlySteady.contains(metric) }
-    guard before * 2 < all, now == repetitions.count, metric == .steadyRSS || hasTreeMemory else { return false }
+    guard before * 2 < all, now == repetitions.count, !metric.isOfTree || hasTreeMemory else { return false }
     return FisherTest.pValue(ofRiseFrom: before, of: all, to: now, of: now) <= RepetitionPlan.falseAlarms
       && hasLostGrowth(since: baseline)
   }

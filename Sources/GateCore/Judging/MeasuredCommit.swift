@@ -37,7 +37,7 @@ package struct MeasuredCommit: Sendable, Equatable, Codable {
     self.init(
       repetitions: result.repetitions.count, values: values(result), reference: values(reference),
       units: Dictionary(
-        uniqueKeysWithValues: shared.filter { $0 == .growth || $0.isValue }.map { ($0, result.unit(of: $0)) }))
+        uniqueKeysWithValues: shared.filter(\.kind.hasStoredUnit).map { ($0, result.unit(of: $0)) }))
   }
 }
 
@@ -46,9 +46,7 @@ extension ScenarioResult {
   /// gate those that the scenario can have.
   fileprivate var metricsToBisect: [MetricName] {
     gate.rules.filter { $0.severity != .off && !$0.metric.isInstances }.map(\.metric).filter { metric in
-      guard gate.isStandard else { return true }
-      if metric.isOfTree { return hasTreeMemory }
-      return metric != .growth || summary.growthIsPerIteration
+      !gate.isStandard || canHave(metric, hasTreeMemory: hasTreeMemory)
     }
   }
 

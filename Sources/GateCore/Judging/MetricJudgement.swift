@@ -1,19 +1,31 @@
 import Statistics
 
 extension Tolerance {
-  /// The minimum of `auto` for memory: how far the figures of unchanged programs drift from day to day, machine to
-  /// machine and build to build, which the noise of one run does not show (ci/calibrate.d/DRIFT.md).
-  private static let leastMemory = (share: 0.01, amount: Double(Bytes.kibibytes(256).count))
-
-  /// The minimum of `auto` for growth, per iteration or second: sound programs nearly all grow by 0.0 bytes per
-  /// iteration, leaking ones by 32 bytes to 44 KB.
-  static let leastGrowth = (share: 0.1, amount: 128.0)
-
-  /// The most that noise may add to `auto` for memory, as a share of the level.
+  /// The most that noise may add to the tolerance of memory, as a share of the level.
   ///
   /// A rise of more than a tenth must not pass because the program is noisy: a noisier one takes more repetitions, or
   /// is inconclusive.
   private static let mostForNoise = 0.1
+
+  /// The bounds of `auto`: at least the larger of a share of the level and an amount, whatever the noise.
+  package struct Bounds: Sendable, Equatable {
+    package let share: Double
+    package let amount: Double
+    /// The most that noise may add, as a share of the level; nil without a maximum.
+    package let mostForNoise: Double?
+
+    /// For memory: how far the figures of unchanged programs drift from day to day, machine to machine and build to
+    /// build, which the noise of one run does not show (ci/calibrate.d/DRIFT.md).
+    package static let memory = Bounds(
+      share: 0.01, amount: Double(Bytes.kibibytes(256).count), mostForNoise: Tolerance.mostForNoise)
+
+    /// For growth, per iteration or second: sound programs nearly all grow by 0.0 bytes per iteration, leaking ones by
+    /// 32 bytes to 44 KB.
+    package static let growth = Bounds(share: 0.1, amount: 128, mostForNoise: nil)
+
+    /// For reported values, in whose unit no amount is known to be insignificant.
+    package static let reported = Bounds(share: 0.005, amount: 0, mostForNoise: nil)
+  }
 
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
@@ -21,20 +33,18 @@ extension Tolerance {
   /// 1 % and 256 KiB. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so
   /// few values may be a third too low (ci/calibrate.d/RESULTS.md, E). Values that the target reports have no bounds in
   /// their unit, only a minimum of 0.5 %; growth has a minimum of 10 % and 128 bytes, and no maximum.
-  package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
+  package func allowed(above baseline: [Double], of metric: MetricName) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
-    let noise = Self.noise(of: baseline)
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
-    case .automatic where metric.isInstances:
-      return Self.standard(of: metric).allowed(above: baseline, of: metric)
-    case .automatic where metric.isValue:
-      return max(noise, 0.005 * level)
-    case .automatic where metric == .growth:
-      return max(noise, Self.leastGrowth.share * level, Self.leastGrowth.amount)
     case .automatic:
-      return max(min(noise, Self.mostForNoise * level), Self.leastMemory.share * level, Self.leastMemory.amount)
+      guard let bounds = metric.kind.automaticBounds else {
+        return Self.standard(of: metric).allowed(above: baseline, of: metric)
+      }
+      let noise = Self.noise(of: baseline)
+      let counted = bounds.mostForNoise.map { min(noise, $0 * level) } ?? noise
+      return max(counted, bounds.share * level, bounds.amount)
     }
   }
 
@@ -51,6 +61,18 @@ extension Tolerance {
   /// What the noise of values calls for: 2.5 standard deviations, within a level if the values jump between two.
   static func noise(of values: [Double]) -> Double {
     2.5 * Spread.noise(Modes(of: values)?.distances(of: values) ?? values)
+  }
+}
+
+extension MetricKind {
+  /// nil for instances, whose `auto` is their default tolerance: equal runs have equal numbers.
+  package var automaticBounds: Tolerance.Bounds? {
+    switch self {
+    case .peak, .steadyLevel, .height, .rate: .memory
+    case .slope: .growth
+    case .reported: .reported
+    case .instances: nil
+    }
   }
 }
 
@@ -116,7 +138,7 @@ struct MetricJudgement {
   }
 
   /// Resident memory changes by whole pages.
-  static let leastDeviation = 4096.0
+  static let leastDeviation = Double(Bytes.usualPage.count)
 
   private func measureNoise(
     _ result: inout MetricResult,

@@ -65,7 +65,7 @@ extension NoiseShape {
   /// `tolerance: auto`.
   fileprivate static func areFar(_ values: [Double], fromThoseOf others: [Double]) -> [Bool] {
     let center = Spread.median(others) ?? 0
-    let band = max(6 * Spread.noise(others), Tolerance.automatic.allowed(above: others))
+    let band = max(6 * Spread.noise(others), Tolerance.automatic.allowed(above: others, of: .peakRSS))
     return values.map { abs($0 - center) > band }
   }
 }

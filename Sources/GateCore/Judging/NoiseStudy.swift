@@ -95,14 +95,14 @@ package struct NoiseStudy: Sendable, Equatable {
 extension NoiseStudy {
   /// The metrics that most repetitions have.
   ///
-  /// Metrics of the tree are left out for single processes without a rule on them, and ``MetricName/faultRate`` always,
-  /// since it depends on the speed of the machine.
+  /// Metrics of the tree are left out for single processes without a rule on them, and always those that depend on the
+  /// speed of the machine.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
     let isTree = result.hasTreeMemory
     let judged = Set(result.metrics.map(\.metric))
     let showsTree = isTree || judged.contains { $0.isOfTree }
     let others = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
-    let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + others
+    let names = MetricName.wholeRun.filter { $0.counts(.studied) && (showsTree || !$0.isOfTree) } + others
     return names.compactMap { name in
       let values = result.repetitions.compactMap { $0.value(of: name) }.filter(\.isFinite)
       guard values.count * 2 > result.repetitions.count else { return nil }

@@ -77,7 +77,7 @@ extension RepetitionPlan {
       else { return false }
       let noise = Swift.max(
         Tolerance.noise(of: values), Tolerance.noise(of: result.repetitions.compactMap { $0.value(of: rule.metric) }))
-      return noise > Tolerance.automatic.allowed(above: [Spread.median(values) ?? 0])
+      return noise > Tolerance.automatic.allowed(above: [Spread.median(values) ?? 0], of: rule.metric)
     }
     let count = Swift.min(baseline.repetitionCount, max)
     return isNoisy && result.repetitions.count < count ? count : nil

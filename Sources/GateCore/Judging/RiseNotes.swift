@@ -33,9 +33,9 @@ extension ScenarioResult {
 
   /// Page faults depend on the machine's speed, and the tree of a single process is mostly that process.
   private func names(withoutRuleIn values: [[MetricName: Double]]) -> [MetricName] {
-    let judged = Set(summary.metrics.map(\.metric)).union([.faultRate])
+    let judged = Set(summary.metrics.map(\.metric))
     let isTree = hasTreeMemory
-    return Set(values.flatMap(\.keys)).subtracting(judged).filter { isTree || !$0.isOfTree }
+    return Set(values.flatMap(\.keys)).subtracting(judged).filter { $0.counts(.studied) && (isTree || !$0.isOfTree) }
       .sorted(by: MetricName.isListedBefore)
   }
 
@@ -53,10 +53,9 @@ extension ScenarioResult {
       !metric.isOfTree || repetitions.allSatisfy({ $0.treeMethod.isComparable(to: baseline.treeMethod) }),
       let base = baseline.metrics[metric], let before = Spread.median(base), let after = Spread.median(values)
     else { return nil }
-    let page = MetricJudgement.leastDeviation
-    let least = metric == .growth ? Tolerance.leastGrowth.amount : metric.isWholeBytes ? 2 * page : 0
+    let least = max(share * abs(before), noise * Tolerance.noise(of: base), metric.kind.leastRise)
     let comparison = Comparison(
-      from: base, to: values, allowed: max(share * abs(before), noise * Tolerance.noise(of: base), least),
+      from: base, to: values, allowed: least,
       alpha: RepetitionPlan.falseAlarms, isLast: true
     )
     guard let comparison, comparison.outcome == .rise, comparison.method != .thresholds else { return nil }
@@ -73,5 +72,16 @@ extension ScenarioResult {
   func noteOnProgram(of baseline: Baseline) -> Note? {
     guard let before = baseline.program, let now = program, before != now else { return nil }
     return .otherProgram(baseline: before, current: now)
+  }
+}
+
+extension MetricKind {
+  /// A smaller rise is not reported, however certain: that of two pages, or what `auto` always allows growth.
+  fileprivate var leastRise: Double {
+    switch self {
+    case .peak, .steadyLevel, .height: 2 * MetricJudgement.leastDeviation
+    case .slope: Tolerance.Bounds.growth.amount
+    case .rate, .reported, .instances: 0
+    }
   }
 }

@@ -182,7 +182,8 @@ private struct MetricInScenario {
   private var judgedValues: (metric: MetricResult?, note: Note?) {
     if scenario.gate.isStandard {
       if let note = baseline.flatMap(noteOnUnit) { return (nil, note) }
-      if !isPossible { return (nil, nil) }
+      let hasTreeMemory = scenario.hasTreeMemory || baseline?.hasTreeMemory == true
+      if !scenario.canHave(metric, hasTreeMemory: hasTreeMemory) { return (nil, nil) }
       if let note = baseline.flatMap(noteOnUnsteady) { return (nil, note) }
     }
     let values = values
@@ -233,19 +234,9 @@ private struct MetricInScenario {
     return .noInstances(others: ReportedNames(others, missing: metric.reportedName))
   }
 
-  /// Whether the scenario can have the metric: a tree has memory beyond the program's, and growth needs iterations to be
-  /// comparable between runs of different length.
-  private var isPossible: Bool {
-    switch metric {
-    case .treePeak, .treeSteady: scenario.hasTreeMemory || baseline?.hasTreeMemory == true
-    case .growth: scenario.growthIsPerIteration
-    default: true
-    }
-  }
-
   /// A note if growth was per iteration in the baseline or is now, but not both.
   private func noteOnUnit(_ baseline: Baseline) -> Note? {
-    guard metric == .growth else { return nil }
+    guard metric.kind == .slope else { return nil }
     let before = baseline.metrics[metric] == nil ? nil : baseline.units[metric]
     let perIteration = metric.unit(perIteration: true)
     guard before != unit, before == perIteration || unit == perIteration else { return nil }
@@ -269,7 +260,7 @@ private struct MetricInScenario {
 
   /// Why reported values cannot be compared with each other or with the rule's amounts.
   private var unitReason: VerdictReason? {
-    if metric == .growth, let before = baseline?.units[metric], before != unit {
+    if metric.kind == .slope, let before = baseline?.units[metric], before != unit {
       return .otherUnit(baseline: before, current: unit)
     }
     let units = reportedUnits
@@ -302,7 +293,7 @@ private struct MetricInScenario {
   ///
   /// It is inconclusive, `no-baseline` without a baseline, or only a note if the default gate has no baseline.
   private func unavailable(in count: Int, because cause: Unavailability) -> (metric: MetricResult?, note: Note?) {
-    if scenario.gate.isStandard, metric != .peakRSS, baseline == nil {
+    if scenario.gate.isStandard, metric.row?.isIndispensable != true, baseline == nil {
       return (nil, .notJudged(metric: metric, cause: cause))
     }
     let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
@@ -316,11 +307,11 @@ private struct MetricInScenario {
   private func unavailability(_ count: Int) -> Unavailability {
     if let (phase, metric) = metric.inPhase { return unavailability(of: metric, in: phase, count) }
     if metric.isValue { return unavailabilityOfValue(count) }
-    switch metric {
-    case .peakRSS, .treePeak: return .tooFewReadings
-    case .faultRate: return .tooFewFaultReadings
-    case .growth where scenario.growthIsPerIteration: return .iterationsTooFast
-    default: break
+    switch metric.row?.requirement {
+    case .readings, nil: return .tooFewReadings
+    case .faultReadings: return .tooFewFaultReadings
+    case .steadyStateOrIterations where scenario.growthIsPerIteration: return .iterationsTooFast
+    case .steadyState, .steadyStateOrIterations: break
     }
     guard count == 0 else { return .seldomSteady(in: count, of: repetitions.count) }
     return .neverSteady(steadiness: mostFrequentUnsteadiness ?? .unsteady)
@@ -334,8 +325,10 @@ private struct MetricInScenario {
       return others.isEmpty ? .noPhaseStarted : .phaseNotStarted(started: ReportedNames(others, missing: phase))
     }
     guard started * 2 > repetitions.count else { return .phaseSeldomStarted(in: started, of: repetitions.count) }
-    guard metric == .peakRSS else { return .phaseSeldomSteady(in: count, of: repetitions.count) }
-    return .phaseSeldomRead(in: count, of: repetitions.count)
+    switch metric.row?.requirement {
+    case .readings, .faultReadings, nil: return .phaseSeldomRead(in: count, of: repetitions.count)
+    case .steadyState, .steadyStateOrIterations: return .phaseSeldomSteady(in: count, of: repetitions.count)
+    }
   }
 
   private func unavailabilityOfValue(_ count: Int) -> Unavailability {

@@ -74,7 +74,7 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
 
   /// The rules that the injected memory can break.
   private var gated: [MetricResult] {
-    result.metrics.filter { $0.rule.severity == .fail && $0.metric.isMemory }
+    result.metrics.filter { $0.rule.severity == .fail && $0.metric.kind.isLevel }
   }
 
   /// The metrics that the check reports as risen.
@@ -131,11 +131,6 @@ extension MetricResult {
     guard let shift = change?.shift, let allowed else { return false }
     return shift > allowed
   }
-}
-
-extension MetricName {
-  /// Whether it is an amount of resident memory, not a rate or the height of a spike.
-  fileprivate var isMemory: Bool { isWholeBytes && self != .spike }
 }
 
 /// The self-checks of one run.

@@ -17,6 +17,14 @@ extension ScenarioResult {
   private static let (leastTreeMemory, leastTreeShare) = (Double(Bytes.mebibytes(1).count), 0.05)
 }
 
+extension ScenarioResult {
+  /// Whether the default gate judges the metric of this scenario: a tree may have no memory beyond the program's, and
+  /// growth needs iterations to be comparable between runs of different length.
+  func canHave(_ metric: MetricName, hasTreeMemory: Bool) -> Bool {
+    (hasTreeMemory || !metric.isOfTree) && (summary.growthIsPerIteration || metric.kind != .slope)
+  }
+}
+
 extension Baseline {
   /// The same for the approved values.
   var hasTreeMemory: Bool {
@@ -25,17 +33,13 @@ extension Baseline {
 }
 
 extension ScenarioResult {
-  private static let treeMetrics: [(process: MetricName, tree: MetricName)] = [
-    (.peakRSS, .treePeak), (.steadyRSS, .treeSteady),
-  ]
-
   /// Lets a rise of one process pass if the tree fell for certain by at least as much.
   ///
   /// What a machine must have is the memory of the tree: workers that share the pages of a loaded parent have more pages
   /// of files in each of them, and less memory in all. It is not an improvement, so that it is not approved unseen.
   mutating func weighRisesAgainstTree() {
-    for (process, tree) in Self.treeMetrics {
-      guard let at = summary.metrics.firstIndex(where: { $0.metric == process && $0.verdict == .regression }),
+    for (process, tree) in WholeRunMetric.allCases.map({ ($0.name, $0.row.ofTree?.name) }) {
+      guard let tree, let at = summary.metrics.firstIndex(where: { $0.metric == process && $0.verdict == .regression }),
         let rise = summary.metrics[at].change?.shift,
         let change = summary.metrics.first(where: { $0.metric == tree && $0.verdict == .improved })?.change,
         -change.shift >= rise

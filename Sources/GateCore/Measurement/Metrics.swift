@@ -15,13 +15,15 @@ extension Recording {
       treeMethod: treeMethod,
       largestProcesses: largestProcesses
     )
-    result.metrics[.peakRSS] = peak.map { Double($0.count) }
-    result.metrics[.faultRate] = faultRate
-    result.curve = curve(in: envelope, peak: result.metrics[.peakRSS], until: lastReading)
-    measureSteadyState(in: envelope, to: &result)
+    result.curve = curve(in: envelope, peak: peak.map { Double($0.count) }, until: lastReading)
+    var found = measureSteadyState(in: envelope, to: &result)
     if growthIsPerIteration { result.growth = growthPerIteration }
-    result.metrics[.growth] = result.growth?.slope
-    measureTree(to: &result)
+    found.growth = result.growth
+    for metric in WholeRunMetric.allCases {
+      guard let measured = measured(metric, found) else { continue }
+      result.metrics[metric.name] = measured.value
+      if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
+    }
     let report = TargetReport(marks)
     result.metrics.merge(report.values) { measured, _ in measured }
     (result.units, result.events) = (report.units, report.events)
@@ -100,24 +102,71 @@ extension Recording {
   }
 }
 
+// MARK: - The metrics of the whole run
+
+/// What several metrics of one repetition are computed from.
+private struct Findings {
+  /// That of the main process; nil if its curve is too short.
+  var level: SteadyLevel?
+  /// The height of the highest spike above it.
+  var spike: Double?
+  var growth: Growth?
+}
+
+/// The value of a metric in one repetition.
+private struct MeasuredValue {
+  let value: Double
+  /// See ``RepetitionResult/nearlySteady``.
+  var isNearlySteady = false
+
+  init?(_ value: Double?) {
+    guard let value else { return nil }
+    self.value = value
+  }
+
+  init?(_ amount: Bytes?) { self.init(amount.map { Double($0.count) }) }
+
+  init?(_ state: SteadyLevel?) {
+    self.init(state?.level?.rounded())
+    isNearlySteady = state?.isNearlySteady == true
+  }
+}
+
+extension Recording {
+  /// nil if this repetition does not have the metric.
+  private func measured(_ metric: WholeRunMetric, _ found: Findings) -> MeasuredValue? {
+    switch metric {
+    case .peakRSS: MeasuredValue(peak)
+    case .steadyRSS: MeasuredValue(found.level)
+    case .growth: MeasuredValue(found.growth?.slope)
+    case .spike: MeasuredValue(found.spike)
+    case .faultRate: MeasuredValue(faultRate)
+    case .treePeak: MeasuredValue(highestOfTree)
+    case .treeSteady: MeasuredValue(levelOfTree)
+    }
+  }
+}
+
 // MARK: - Steady state
 
 extension Recording {
-  private func measureSteadyState(in envelope: Envelope, to result: inout RepetitionResult) {
+  /// Finds the steady state, and measures the growth and the spike in it.
+  private func measureSteadyState(in envelope: Envelope, to result: inout RepetitionResult) -> Findings {
     let readings = residents
-    guard let curve = BinnedCurve(readings, within: window) else { return result.steadiness = .tooShort }
+    guard let curve = BinnedCurve(readings, within: window) else {
+      result.steadiness = .tooShort
+      return Findings()
+    }
     let state = SteadyLevel(of: curve, readings: readings, settled: settled)
     result.steadiness = state.steadiness
-    guard let start = state.start else { return }
+    guard let start = state.start else { return Findings() }
     result.growth = growthPerSecond(curve, from: start)
     let slope = result.growth?.slope
     result.curve?.steady = MemoryCurve.Stretch(of: curve, from: start, slope: slope, until: window.upperBound)
-    guard let level = state.level else { return }
-    let found = spike(above: level, from: curve.beginning(of: start), to: lastReading, in: envelope)
-    result.metrics[.steadyRSS] = level.rounded()
-    if state.isNearlySteady { result.nearlySteady.append(.steadyRSS) }
-    result.metrics[.spike] = found.height
-    result.spike = found.spike
+    guard let level = state.level else { return Findings() }
+    let spike = spike(above: level, from: curve.beginning(of: start), to: lastReading, in: envelope)
+    result.spike = spike.spike
+    return Findings(level: state, spike: spike.height)
   }
 
   private func steadyLevel(
@@ -162,12 +211,27 @@ extension Recording {
       let next = index + 1 < starts.count ? starts[index + 1] : nil
       let span = start.time...max(start.time, next?.time ?? finish)
       var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
-      phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
-      phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span.clamped(to: window))?.level?.rounded()
+      for metric in WholeRunMetric.allCases {
+        phase.metrics[metric.name] = value(of: metric, in: span, readings, envelope)
+      }
       phase.peakIsExact =
         !start.isLate && next?.isLate != true && (isExact || !method.isTraced)
         && envelope.isExact(in: span, isReadAtEnd: isExact)
       return phase
+    }
+  }
+
+  /// The value of a metric in a phase; nil if phases do not have it (``WholeRunMetric/Row/isOfPhase``).
+  private func value(
+    of metric: WholeRunMetric,
+    in span: ClosedRange<Duration>,
+    _ readings: [(time: Duration, value: Double)],
+    _ envelope: Envelope
+  ) -> Double? {
+    switch metric {
+    case .peakRSS: envelope.highest(in: span).map { Double($0.peak.count) }
+    case .steadyRSS: steadyLevel(of: readings, within: span.clamped(to: window))?.level?.rounded()
+    case .growth, .spike, .faultRate, .treePeak, .treeSteady: nil
     }
   }
 }
@@ -175,16 +239,22 @@ extension Recording {
 // MARK: - Trees
 
 extension Recording {
-  private func measureTree(to result: inout RepetitionResult) {
+  private var hasTreeReadings: Bool {
     let allHaveEnded = !processes.isEmpty && processes.allSatisfy { $0.isExact || $0.ending != nil }
-    guard allHaveEnded || samples.count >= Self.fewestReadings else { return }
-    // The tree has at least the memory of its largest process.
+    return allHaveEnded || samples.count >= Self.fewestReadings
+  }
+
+  /// The tree has at least the memory of its largest process.
+  private var highestOfTree: Bytes? {
+    guard hasTreeReadings else { return nil }
     let highest = (samples.map(\.tree) + [treePeak, peak ?? .zero]).max() ?? .zero
-    if highest > .zero { result.metrics[.treePeak] = Double(highest.count) }
+    return highest > .zero ? highest : nil
+  }
+
+  private var levelOfTree: SteadyLevel? {
+    guard hasTreeReadings else { return nil }
     let readings = samples.map { (time: $0.time, value: Double($0.tree.count)) }
-    let state = steadyLevel(of: readings, within: window, settled: settled)
-    result.metrics[.treeSteady] = state?.level?.rounded()
-    if state?.isNearlySteady == true { result.nearlySteady.append(.treeSteady) }
+    return steadyLevel(of: readings, within: window, settled: settled)
   }
 
   /// The largest first, then by ID; the main process is last if it would be left out.

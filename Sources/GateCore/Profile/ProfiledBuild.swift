@@ -19,12 +19,7 @@ package struct ProfiledRepetition: Sendable, Equatable {
   }
 }
 
-/// Which rise is explained; named like the metric that it is of.
-package enum ExplainedRise: String, Sendable, Hashable, CaseIterable, Codable {
-  case peak = "peak_rss"
-  case steady = "steady_rss"
-  case growth
-
+extension ExplainedRise {
   /// When the memory counts.
   package var moment: MemoryProfile.Moment { self == .peak ? .peak : .end }
 
@@ -33,10 +28,10 @@ package enum ExplainedRise: String, Sendable, Hashable, CaseIterable, Codable {
 
   /// The rise behind a regression of these metrics; nil if none is of memory.
   package init?(of metrics: [MetricName]) {
-    let metrics = metrics.filter { !$0.isValue && ![.faultRate, .limit].contains($0) }
-    guard !metrics.isEmpty else { return nil }
-    let isSteady = metrics.allSatisfy { [.growth, .steadyRSS, .treeSteady].contains($0) }
-    self = metrics.allSatisfy { $0 == .growth } ? .growth : isSteady ? .steady : .peak
+    // A phase may be over at the end, so that only the peak can show what it held.
+    let rises = Set(metrics.compactMap { $0.inPhase == nil ? $0.row?.explained : .peak })
+    guard !rises.isEmpty else { return nil }
+    self = rises == [.growth] ? .growth : rises.contains(.peak) ? .peak : .steady
   }
 }
 

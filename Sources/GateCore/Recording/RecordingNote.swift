@@ -64,7 +64,7 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   /// Whether something was left out that could have raised the metric.
   package func mayHideValue(of metric: MetricName) -> Bool {
     switch self {
-    case .marksDropped, .messagesDropped: metric.isValue || metric.inPhase != nil || metric == .growth
+    case .marksDropped, .messagesDropped: metric.kind.isFromMessages || metric.inPhase != nil
     case .numbersTooLarge: metric.isValue
     case .secondUnits(let values): values.contains { $0.metric == metric.text }
     case .tooFewDescriptors, .processesSeldomRead: !metric.isValue && !metric.isInstances

@@ -103,7 +103,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     }
     let instances = result.instances?.metrics.map { ($0, $1) } ?? []
     let units = names.compactMap { name -> (MetricName, String)? in
-      name == .growth ? (name, result.unit(of: name)) : result.reportedUnit(of: name).map { (name, $0) }
+      name.kind == .slope ? (name, result.unit(of: name)) : result.reportedUnit(of: name).map { (name, $0) }
     }
     let middle = result.middleRepetition.flatMap { result.repetitions[$0].curve }
     self.init(
@@ -153,7 +153,7 @@ extension Baseline {
 
   /// Whether it has a steady level in so few repetitions that the default gate does not judge it.
   func isSeldomSteady(in metric: MetricName) -> Bool {
-    guard metric == .steadyRSS || metric == .treeSteady else { return false }
+    guard metric.row?.kind == .steadyLevel else { return false }
     let (steady, all) = (metrics[metric]?.count ?? 0, repetitionCount)
     return steady == 0 || (all - steady) * 10 > all
   }

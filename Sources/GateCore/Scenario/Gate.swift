@@ -15,8 +15,11 @@ package struct Gate: Sendable, Hashable, Codable {
 
   /// The default gate; without the tree if the project file names the main process.
   package static func standard(ofTree includesTree: Bool) -> Gate {
-    let metrics: [MetricName] = [.peakRSS, .steadyRSS] + (includesTree ? [.treePeak, .treeSteady] : []) + [.growth]
-    return Gate(rules: metrics.map { GateRule(metric: $0, tolerance: .standard(of: $0)) }, isStandard: true)
+    let metrics = WholeRunMetric.allCases.filter { metric in
+      metric.row.isStandard && (includesTree || metric.row.scope != .tree)
+    }
+    let ordered = (metrics.filter { !$0.row.kind.isRate } + metrics.filter(\.row.kind.isRate)).map(\.name)
+    return Gate(rules: ordered.map { GateRule(metric: $0, tolerance: .standard(of: $0)) }, isStandard: true)
   }
 }
 

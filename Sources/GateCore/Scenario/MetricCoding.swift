@@ -13,10 +13,10 @@ extension MetricName: SingleValueCodable, CodingKeyRepresentable, CodingKey {
 }
 
 extension MetricName {
-  /// The valid range in a file; only growth and reported values can be negative.
+  /// The valid range in a file.
   private var range: ClosedRange<Double> {
     let most = Double(Bytes.largest.count)
-    return self == .growth || isValue ? -most...most : 0...most
+    return kind.canBeNegative ? -most...most : 0...most
   }
 
   /// The error message for an invalid value of this metric; nil if it is valid.
@@ -45,7 +45,7 @@ extension KeyedDecodingContainer {
   package func decode(_ type: [MetricName: String].Type, forKey key: Key) throws -> [MetricName: String] {
     guard try contains(key) && !decodeNil(forKey: key) else { return [:] }
     let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
-    return try fields.allKeys.filter { $0.isValue || $0 == .growth }.reduce(into: [:]) { units, metric in
+    return try fields.allKeys.filter(\.kind.hasStoredUnit).reduce(into: [:]) { units, metric in
       let unit = try fields.decode(String.self, forKey: metric)
       guard MetricUnit.isValid(unit) else { throw fields.corrupted(metric, "is not a unit: `\(unit.prefix(80))`") }
       units[metric] = unit

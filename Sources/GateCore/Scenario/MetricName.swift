@@ -18,31 +18,25 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     return (left, lhs) < (right, rhs)
   }
 
-  /// The highest high-water mark (`VmHWM`) of a process of the tree, or that of the main process if a rule names it.
-  package static let peakRSS = MetricName("peak_rss")
-  /// The level of the main process after its warm-up.
-  package static let steadyRSS = MetricName("steady_rss")
-  /// The slope of resident memory in steady state, per iteration or per second.
-  package static let growth = MetricName("growth")
-  /// The highest rise above the steady level.
-  package static let spike = MetricName("spike")
-  /// The memory that page faults make resident, in bytes per second.
-  package static let faultRate = MetricName("fault_rate")
-  /// The highest memory of the whole process tree (``Recording/treePeak``).
-  package static let treePeak = MetricName("tree_peak")
-  /// The level of the memory of the whole process tree after its warm-up.
-  package static let treeSteady = MetricName("tree_steady")
+  package static let peakRSS = WholeRunMetric.peakRSS.name
+  package static let steadyRSS = WholeRunMetric.steadyRSS.name
+  package static let growth = WholeRunMetric.growth.name
+  package static let spike = WholeRunMetric.spike.name
+  package static let faultRate = WholeRunMetric.faultRate.name
+  package static let treePeak = WholeRunMetric.treePeak.name
+  package static let treeSteady = WholeRunMetric.treeSteady.name
 
   /// The result of the scenario's `limit`, which has no value; no rule of a gate can name it.
   package static let limit = MetricName("limit")
 
   /// The metrics of a whole repetition, in report order.
-  package static let wholeRun: [MetricName] = [
-    .peakRSS, .steadyRSS, .growth, .spike, .faultRate, .treePeak, .treeSteady,
-  ]
+  package static let wholeRun = WholeRunMetric.allCases.map(\.name)
 
   /// The metrics of each phase.
-  package static let perPhase: [MetricName] = [.peakRSS, .steadyRSS]
+  package static let perPhase = WholeRunMetric.allCases.filter(\.row.isOfPhase).map(\.name)
+
+  /// The metrics that trends and overviews show although no rule names them.
+  package static let headlines = WholeRunMetric.allCases.filter(\.row.isHeadline).map(\.name)
 
   /// A metric of one phase, as in `phase.load.peak_rss`.
   package static func phase(_ phase: String, _ metric: MetricName) -> MetricName {
@@ -77,8 +71,19 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     return phase.isEmpty ? nil : (String(phase), metric)
   }
 
+  /// What is known of it; nil for a metric of a phase, a reported value and ``limit``.
+  package var row: WholeRunMetric.Row? { WholeRunMetric(rawValue: text)?.row }
+
+  /// What its values are; ``limit`` and the metrics of later versions are memory.
+  package var kind: MetricKind {
+    if let row { return row.kind }
+    if isInstances { return .instances }
+    if isValue { return .reported }
+    return inPhase?.metric.row?.kind ?? .peak
+  }
+
   /// Whether it is a metric of the process tree, which is counted according to a ``TreeMethod``.
-  package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
+  package var isOfTree: Bool { row?.scope == .tree }
 
   /// Whether it is a number of the target's own: a reported value, with its unit, or a number of instances.
   package var isValue: Bool { text.hasPrefix("value.") || isInstances }
@@ -96,18 +101,17 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     (1...Self.longestClassName).contains(reportedName.utf8.count) && !text.unicodeScalars.contains(where: \.isControl)
   }
 
-  /// Whether it is a rate, which may be zero or negative: a percentage of it makes no sense.
-  package var isRate: Bool { self == .growth || self == .faultRate }
+  /// Whether it is a rate, which may be zero: a percentage of it makes no sense.
+  package var isRate: Bool { kind.isRate }
 
   /// Whether its values are whole bytes of memory; rates and reported values may have fractions.
-  package var isWholeBytes: Bool { !isRate && !isValue }
+  package var isWholeBytes: Bool { kind.isWholeBytes }
+
+  /// Whether it counts there although no rule of the gate names it; metrics of phases and reported values always do.
+  package func counts(_ use: WholeRunMetric.WithoutRule) -> Bool { row.map { $0.withoutRule >= use } ?? true }
 
   /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
-    if isInstances { return "instances" }
-    if isValue { return reported ?? "" }
-    if self == .faultRate { return "bytes/second" }
-    guard self == .growth else { return "bytes" }
-    return perIteration ? "bytes/iteration" : "bytes/second"
+    kind.unit(perIteration: perIteration, reported: reported)
   }
 }

@@ -50,7 +50,7 @@ extension ScenarioSeries {
 
   private var mainMetrics: [MetricSeries] {
     let judged = metrics.filter { metric in metric.points.contains { $0?.judgement != nil } }
-    return judged.isEmpty ? metrics.filter { [.peakRSS, .steadyRSS].contains($0.metric) } : Array(judged.prefix(3))
+    return judged.isEmpty ? metrics.filter { MetricName.headlines.contains($0.metric) } : Array(judged.prefix(3))
   }
 }
 

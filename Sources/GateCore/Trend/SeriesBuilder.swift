@@ -147,19 +147,19 @@ private struct SeriesChanges {
   private let tolerance: Tolerance
   private let found: [ChangePoint]
 
-  /// nil for an ungated metric that is neither the peak nor the steady level.
+  /// nil for an ungated metric that is not a headline.
   init?(of column: ScenarioHistory.Column, in runs: SeriesRuns) {
-    guard !column.metric.isRate, column.isJudged || [.peakRSS, .steadyRSS].contains(column.metric) else { return nil }
+    guard !column.metric.isRate, column.isJudged || MetricName.headlines.contains(column.metric) else { return nil }
     self.runs = runs
     self.column = column
     known = runs.indices.enumerated().compactMap { index, run in column[run].map { (index, $0) } }
     sound = known.filter { runs[$0.index].verdict != .failed }
     let tolerance = Tolerance.latest(known.lazy.map(\.point.judgement?.allowed), of: column.metric)
-    found = ChangePoints.find(in: sound.map(\.point.median)) { tolerance.allowed(above: [$0]) }
+    found = ChangePoints.find(in: sound.map(\.point.median)) { tolerance.allowed(above: [$0], of: column.metric) }
     self.tolerance = tolerance
   }
 
-  private func allowed(at level: Double) -> Double { tolerance.allowed(above: [level]) }
+  private func allowed(at level: Double) -> Double { tolerance.allowed(above: [level], of: column.metric) }
 
   var shifts: [LevelShift] {
     let unreverted = Set(ChangePoints.unreverted(found, least: allowed).map(\.index))

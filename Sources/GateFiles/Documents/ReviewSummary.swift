@@ -2,13 +2,13 @@ import GateCore
 
 /// What people review: the first member of a file of baselines, `summary`, which no program reads.
 ///
-/// It leaves out `fault_rate` and `spike`, which no default gate judges and which differ from run to run.
+/// It leaves out metrics that differ from run to run (``WholeRunMetric/WithoutRule``).
 struct ReviewSummary {
   /// The texts, in the order in which reports list their metrics.
   private let lines: [(metric: MetricName, text: String)]
 
   private init(_ texts: [MetricName: String]) {
-    lines = texts.filter { ![.faultRate, .spike].contains($0.key) }.sorted { MetricName.isListedBefore($0.key, $1.key) }
+    lines = texts.filter { $0.key.counts(.reviewed) }.sorted { MetricName.isListedBefore($0.key, $1.key) }
       .map { ($0.key, $0.value) }
   }
 

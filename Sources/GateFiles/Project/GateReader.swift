@@ -54,7 +54,7 @@ struct GateReader {
 
   private func metric(_ key: YAMLValue.Key) -> MetricName? {
     if let metric = MetricName(parsing: key.text) { return metric }
-    let ofPhase = "`phase.NAME.peak_rss` and `phase.NAME.steady_rss`"
+    let ofPhase = MetricName.perPhase.map { "`phase.NAME.\($0)`" }.joined(separator: " and ")
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"

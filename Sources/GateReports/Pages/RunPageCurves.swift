@@ -78,7 +78,7 @@ struct RunPageCurves {
     guard scenario.verdict == .regression || scenario.verdict == .improved, let steady = shown?.curve.steady else {
       return nil
     }
-    let judged = [scenario.summary[.peakRSS], scenario.summary[.steadyRSS]].compactMap(\.self)
+    let judged = MetricName.headlines.compactMap { scenario.summary[$0] }
     let medians = judged.flatMap { [$0.baseline?.median, $0.current?.median].compactMap(\.self) }
     let levels = [bytes(steady.first), bytes(steady.last)] + medians
     guard let low = levels.min(), let high = levels.max(), high - low < high * Self.flat else { return nil }

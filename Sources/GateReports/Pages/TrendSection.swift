@@ -67,7 +67,7 @@ extension TrendSection {
 
   /// The metrics that fail the latest run, as in `growth 3.8 MiB/s`; those in the columns need no mention.
   private var culprits: [String] {
-    let texts = series.metrics.filter { $0.isFailing && ![.peakRSS, .steadyRSS].contains($0.metric) }.map { metric in
+    let texts = series.metrics.filter { $0.isFailing && !MetricName.headlines.contains($0.metric) }.map { metric in
       let change = metric.changeText ?? metric.latestText ?? ""
       return "\(PageWords.shown(metric.metric.text)) \(change)"
     }

@@ -21,10 +21,14 @@ struct PassingScenarios {
     rest = scenarios.count - nearest.count
   }
 
-  private static let shown: [(metric: MetricName, title: String)] = [
-    (.peakRSS, "peak"), (.steadyRSS, "steady"), (.growth, "growth"), (.treePeak, "tree"), (.spike, "spike"),
-    (.faultRate, "faults"),
-  ]
+  /// In the order of reports, but the least reproducible last.
+  private static let shown: [(metric: MetricName, title: String)] = {
+    let all = WholeRunMetric.allCases.compactMap { metric in
+      MetricWords(of: metric, treeMethod: "").short.map { (metric: metric, title: $0) }
+    }
+    let uses = Set(all.map(\.metric.row.withoutRule)).sorted(by: >)
+    return uses.flatMap { use in all.filter { $0.metric.row.withoutRule == use } }.map { ($0.metric.name, $0.title) }
+  }()
 
   /// Values are left out before a name is cut to less than 40 columns, the peak and the nearest limit last.
   func write(to page: inout TerminalPage) {
@@ -34,7 +38,7 @@ struct PassingScenarios {
       scenarios.contains { $0.metrics.contains { $0.metric == metric && $0.current != nil } }
     }
     let columns =
-      [1, 3, 4, 5, 6, 7].prefix(shown.count).flatMap { rank in
+      shown.indices.map { $0 == 0 ? 1 : $0 + 2 }.flatMap { rank in
         [
           Table.Column(side: .left, gap: 3, rank: rank), Table.Column(gap: 1, rank: rank),
           Table.Column(gap: 1, rank: rank),

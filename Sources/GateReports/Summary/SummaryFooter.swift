@@ -64,7 +64,7 @@ struct SummaryFooter {
   /// How process trees were counted, if their values are judged.
   private func treeTexts(of scenarios: [ScenarioResult]) -> [String] {
     let judging = scenarios.filter { scenario in
-      scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.metric) && $0.isGated }
+      scenario.metrics.contains { $0.metric.isOfTree && $0.isGated }
     }
     let found = Set(judging.flatMap(\.repetitions).map(\.treeMethod))
     let texts = TreeMethod.allCases.filter(found.contains).map(\.displayText)

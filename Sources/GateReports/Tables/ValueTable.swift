@@ -4,32 +4,29 @@ import GateCore
 struct ValueTable {
   let scenario: ScenarioResult
 
-  /// The metrics with their names and meanings.
-  private var shown: [(metric: MetricName, name: String, meaning: String)] {
+  /// The metrics of the whole run that have a row; those of the tree only if it has several processes.
+  private var shown: [WholeRunMetric] {
+    let isTree = scenario.repetitions.contains { $0.processes > 1 }
+    return WholeRunMetric.allCases.filter { metric in
+      (isTree || metric.row.scope != .tree) && (metric.row.isAlwaysListed || scenario.values(of: metric.name) != nil)
+    }
+  }
+
+  private var treeMethod: String {
     let method = scenario.repetitions.last?.treeMethod ?? .upperBound
-    let tree: [(MetricName, String, String)] = [
-      (.treePeak, "tree peak", isRepeated ? method.shortText : method.displayText),
-      (.treeSteady, "tree steady", "after warm-up"),
-    ]
-    let main: [(MetricName, String, String)] = [
-      (.peakRSS, "peak", "high-water mark (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
-      (.growth, "growth", "in steady state"), (.spike, "spike", "above the steady level"),
-      (.faultRate, "fault rate", "made resident by page faults"),
-    ]
-    // For a single process the tree has the same values.
-    return main + (scenario.repetitions.contains { $0.processes > 1 } ? tree : [])
+    return isRepeated ? method.shortText : method.displayText
   }
 
   private var isRepeated: Bool { scenario.repetitions.count > 1 }
 
   func table(_ style: TerminalStyle) -> Table {
-    let whole = shown.filter { isShown($0.metric) }
+    let whole = shown.map { ($0, MetricWords(of: $0, treeMethod: treeMethod)) }
     return Table(
       columns: [
         .init(side: .left), .init(title: isRepeated ? "median" : ""), .init(title: isRepeated ? "range" : ""),
         .init(side: .left, rank: 1),
       ],
-      rows: whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style) + valueRows(style)
+      rows: whole.map { row($0.name, $1.label, $1.meaning, style: style) } + phaseRows(style) + valueRows(style)
         + [processRow(style)])
   }
 
@@ -53,11 +50,6 @@ struct ValueTable {
     return remarks.compactMap { label, text in text.map { (label, $0) } }
   }
 
-  /// Metrics that nearly every program has are listed even if missing.
-  private func isShown(_ metric: MetricName) -> Bool {
-    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.values(of: metric) != nil
-  }
-
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
     let unit = scenario.unit(of: metric)
     guard let values = scenario.values(of: metric) else {
@@ -77,7 +69,10 @@ struct ValueTable {
   }
 
   private func missing(_ metric: MetricName) -> String {
-    metric == .steadyRSS ? "no steady state" : "unavailable"
+    switch metric.row?.requirement {
+    case .steadyState, .steadyStateOrIterations: "no steady state"
+    case .readings, .faultReadings, nil: "unavailable"
+    }
   }
 
   private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {

@@ -273,7 +273,8 @@ private struct Approver {
 extension ApprovalChange {
   /// Leaves out figures that differ from run to run, unless the gate judges them.
   mutating func omitUnjudgedFigures(of gate: Gate) {
-    for metric in [.faultRate, .spike] as [MetricName] where !gate.rules.contains(where: { $0.metric == metric }) {
+    let judged = Set(gate.rules.map(\.metric))
+    for metric in MetricName.wholeRun where !metric.counts(.reviewed) && !judged.contains(metric) {
       (before[metric], after[metric]) = (nil, nil)
     }
   }

@@ -35,7 +35,8 @@ enum AutomaticTables {
   private static func tolerance(_ noise: Noise, _ baseline: Int) -> Double {
     var chance = Chance(for: "tolerance, \(noise.name), \(baseline)")
     let allowed = (0..<Defaults.trials).map { _ in
-      Tolerance.automatic.allowed(above: noise.values(baseline, 0, level: 58.4e6, &chance).baseline)
+      Tolerance.automatic.allowed(
+        above: noise.values(baseline, 0, level: 58.4e6, &chance).baseline, of: .peakRSS)
     }
     return 100 * (Spread.median(allowed) ?? 0) / 58.4e6
   }

@@ -31,8 +31,8 @@ package enum Defaults {
     }
     let levels = [2e6, 20e6, 2e9].map { level in
       let values = [Double](repeating: level, count: baseline)
-      let allowed = [Tolerance.automatic, written].map { Bytes(Int64($0.allowed(above: values))).description }
-      return "| \(text(level / 1e6)) MB | \(allowed.joined(separator: " | ")) |"
+      let allowed = [Tolerance.automatic, written].map { Bytes(Int64($0.allowed(above: values, of: .peakRSS))) }
+      return "| \(text(level / 1e6)) MB | \(allowed.map(\.description).joined(separator: " | ")) |"
     }
     let rules = Gate.standard.rules.map { "`\($0.metric)` at \(words($0.tolerance))" }
     return [

@@ -32,7 +32,7 @@ enum DetectableChangeTables {
     _ count: Int,
     _ tolerance: Tolerance
   ) -> (smallest: Double, found: Double, named: Double) {
-    let allowed = tolerance.allowed(above: [level])
+    let allowed = tolerance.allowed(above: [level], of: .peakRSS)
     let deviation = percent / 100 * level
     let smallest = Detection.smallestShift(deviation: deviation, baseline, count, allowed: allowed)
     let replay = Replay(.fixed(count), tolerance: tolerance)

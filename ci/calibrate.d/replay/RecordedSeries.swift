@@ -86,7 +86,7 @@ package enum RecordedTables {
     let peaks = repetitions.compactMap { $0.metrics[.peakRSS] }
     let mean = peaks.reduce(0, +) / Double(max(1, peaks.count))
     let variance = peaks.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(max(1, peaks.count - 1))
-    let allowed = Tolerance.automatic.allowed(above: peaks)
+    let allowed = Tolerance.automatic.allowed(above: peaks, of: .peakRSS)
     let range = (peaks.max() ?? 0) - (peaks.min() ?? 0)
     return [
       number(mean / 1_048_576), number(100 * variance.squareRoot() / mean, places: 2),
