@@ -12,6 +12,8 @@ package struct Readiness: Sendable, Equatable {
     /// Ready as soon as the command exits with 0.
     case command(Command)
     case delay(Duration)
+    /// Ready as soon as the target has set this mark.
+    case mark(String)
   }
 
   package var condition: Condition
@@ -49,8 +51,13 @@ extension Readiness.Condition {
       example: "ready: {command: [pg_isready, --quiet]}")
     fileprivate static let delay = Key(
       "delay", .time(Condition.delay), "this time has passed", example: "ready: {delay: 1s}")
+    fileprivate static let mark = Key(
+      "mark", .name(Condition.mark), "the target has set [this mark](inside-the-target.md)",
+      example: "ready: {mark: loaded}")
 
-    package static let all: [ScriptKey<Readiness.Condition>] = [log, tcp, unix, http, file, command, delay]
+    package static let all: [ScriptKey<Readiness.Condition>] = [
+      log, tcp, unix, http, file, command, delay, mark,
+    ]
   }
 
   package var entry: ScriptEntry<Self> {
@@ -62,6 +69,7 @@ extension Readiness.Condition {
     case .file(let path): ScriptEntry(Keys.file, .path(path, Self.file))
     case .command(let command): ScriptEntry(Keys.command, .command(command, Self.command))
     case .delay(let time): ScriptEntry(Keys.delay, .time(time))
+    case .mark(let name): ScriptEntry(Keys.mark, .name(name))
     }
   }
 

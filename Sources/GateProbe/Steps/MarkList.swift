@@ -70,6 +70,9 @@ final class MarkList: Sendable {
     if lastIteration != nil { noteIteration() }
   }
 
+  /// Whether there is a mark of this event.
+  func has(_ event: Mark.Event) -> Bool { state.withLock { $0.marks.contains { $0.event == event } } }
+
   private func noteIteration() {
     let isFirst = state.withLock { state in
       defer { state.hasIterations = true }

@@ -45,6 +45,7 @@ extension Repetition {
         try succeeds(command, by: deadline, run)
       }
     case .delay(let time): try pass(time, by: deadline, run)
+    case .mark(let name): try poll(by: deadline, run) { run.marks.has(.mark(name)) }
     }
   }
 
@@ -65,7 +66,7 @@ extension Repetition {
       return listener(at: String(server.host.drop { $0 == "[" }.prefix { $0 != "]" }), server.port, by: deadline)
     case .file(let path):
       return Self.exists(path) ? .alreadyInUse(resource: .file(path: scenario.asWritten(path))) : nil
-    case .log, .command, .delay: return nil
+    case .log, .command, .delay, .mark: return nil
     }
   }
 

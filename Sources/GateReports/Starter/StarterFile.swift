@@ -39,35 +39,34 @@ package enum StarterFile {
     if case .delay = ready.condition {
       lines.append("# It listens on no socket. If it is a long job, and no service, delete `ready` and `steps`.")
     }
-    lines += ["ready: {\(condition(ready.condition, root: scenario.root))}", "steps:"]
-    lines += scenario.steps.flatMap(step).map { "  " + $0 }
+    lines += ["ready: {\(condition(ready.condition, in: scenario))}", "steps:"]
+    lines += scenario.steps.flatMap { step($0, in: scenario) }.map { "  " + $0 }
     if let exits = scenario.expect?.exits { lines.append("expect: \(exits.map(String.init).joined(separator: ", "))") }
     return lines
   }
 
-  private static func condition(_ condition: Readiness.Condition, root: String) -> String {
+  private static func condition(_ condition: Readiness.Condition, in scenario: Scenario) -> String {
     switch condition {
     case .tcp("127.0.0.1", let port?): "tcp: \(port)"
     case .tcp("127.0.0.1", nil): "tcp: \(YAMLText.word(FreePort.placeholder))"
     case .tcp(let host, let port):
       "tcp: " + YAMLText.word(Readiness.Condition.address(host, port))
-    case .unix(let path): "unix: \(YAMLText.word(relative(path, to: root)))"
+    case .unix(let path): "unix: \(YAMLText.word(relative(path, to: scenario.root)))"
     case .delay(let time): "delay: \(YAMLText.time(time))"
-    case .log, .http, .file, .command: preconditionFailure("init writes none of these")
+    default: condition.description(in: scenario)
     }
   }
 
   /// The lines of a step, with a comment on what to replace.
-  private static func step(_ step: Step) -> [String] {
+  private static func step(_ step: Step, in scenario: Scenario) -> [String] {
     switch step.action {
-    case .phase(let name): ["- phase: \(name)"]
     case .wait(let time) where time > .seconds(1):
       ["# Use the program here, as in `- run: [./client, --all]`.", "- wait: \(YAMLText.time(time))"]
     case .wait(let time): ["- wait: \(YAMLText.time(time))"]
     case .repeat(let times, let steps):
       ["# Put the requests here that the program is made for."]
         + ["- repeat: {times: \(times), steps: [\(steps.compactMap(request).joined(separator: ", "))]}"]
-    default: preconditionFailure("init writes no other step")
+    default: ["- \(step.description(in: scenario))"]
     }
   }
 

@@ -36,6 +36,25 @@ struct ReadinessTests {
     expectReady(try run(harness.scenario("printf '> '; exec sleep 1000"), ready: .log(try Pattern(parsing: "^> "))))
   }
 
+  @Test("A mark of the target makes it ready; another mark does not")
+  func mark() throws {
+    let marks = "echo mark starting > $HIGHWATER_MARKS; sleep 0.2; echo mark loaded > $HIGHWATER_MARKS"
+    var scenario = harness.scenario("\(marks); exec sleep 1000")
+    scenario.ready = Readiness(.mark("loaded"))
+    scenario.steps = [Step(.mark("ready"))]
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.events == [.mark("starting"), .mark("loaded"), .mark("ready")])
+  }
+
+  @Test("A target that never sets the mark is not ready in time")
+  func missingMark() throws {
+    let other = "echo mark starting > $HIGHWATER_MARKS; exec sleep 1000"
+    let recording = try run(harness.scenario(other), ready: .mark("loaded"), within: .milliseconds(300))
+    #expect(recording.failure?.part == .init(.ready, text: "mark: loaded"))
+    #expect(recording.events.contains(.mark("ready")) == false)
+  }
+
   @Test("A port that accepts connections makes the target ready", arguments: ["127.0.0.1", "localhost"])
   func tcp(host: String) throws {
     let port = try ScenarioHarness.freePort()
