@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 @testable import GateRunner
@@ -7,6 +8,10 @@ import Testing
 @Suite("Ticker")
 struct TickerTests {
   private final class Token: Sendable {}
+
+  private final class Flag: Sendable {
+    let isSet = Atomic(false)
+  }
 
   @Test("It calls its function again and again, and lets go of it when it is released", .timeLimit(.minutes(60)))
   func ticks() throws {
@@ -21,5 +26,21 @@ struct TickerTests {
       withExtendedLifetime(ticker) {}
     }
     while held != nil { usleep(1000) }
+  }
+
+  @Test("After its stop nothing is called, and a call that has begun is over", .timeLimit(.minutes(60)))
+  func stops() throws {
+    let (begun, inside) = (DispatchSemaphore(value: 0), Flag())
+    let ticker = try #require(
+      Ticker(every: .milliseconds(1)) {
+        inside.isSet.store(true, ordering: .sequentiallyConsistent)
+        begun.signal()
+        usleep(20_000)
+        inside.isSet.store(false, ordering: .sequentiallyConsistent)
+      })
+    begun.wait()
+    ticker.stop()
+    let isInside = inside.isSet.load(ordering: .sequentiallyConsistent)
+    #expect(!isInside)
   }
 }

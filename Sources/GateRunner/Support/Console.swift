@@ -150,10 +150,13 @@ package final class Console: Sendable {
   /// Ends the progress of a run; it may have been interrupted.
   func endProgress() {
     clearProgress()
-    let text = state.withLock { state in
-      state.ticker = nil
-      return state.log.endText(seconds: time(nil))
+    // Stopped without the lock, which a tick takes: so nothing is printed after the end.
+    let ticker = state.withLock { state in
+      defer { state.ticker = nil }
+      return state.ticker
     }
+    ticker?.stop()
+    let text = state.withLock { $0.log.endText(seconds: time(nil)) }
     if !text.isEmpty { write(text, to: errors) }
   }
 

@@ -2,24 +2,44 @@ import GateCore
 import GateProbe
 import Glibc
 import LinuxSystem
+import Synchronization
 
-/// Calls a function again and again on a thread of its own, until it is released.
+/// Calls a function again and again on a thread of its own, until it is stopped or released.
 final class Ticker: Sendable {
-  /// Closed at the end, which wakes the thread.
-  private let end: Descriptor
+  /// The thread, and what wakes it when it is closed; nil once it was stopped.
+  private let running: Mutex<(end: Descriptor, thread: PosixThread)?>
 
   /// nil if the system has no descriptor or thread left.
   init?(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
     let milliseconds = CInt(clamping: interval.nanoseconds / 1_000_000)
     do {
       let (wake, own) = try Descriptor.pipe()
-      end = own
-      _ = try PosixThread(named: "hw-progress") {
+      let thread = try PosixThread(named: "hw-progress") {
         while Self.isTime(after: milliseconds, unless: wake) { tick() }
       }
+      running = Mutex((own, thread))
     } catch {
       return nil
     }
+  }
+
+  /// Ends the thread, and waits for a call that has begun; the caller must not hold a lock that the function takes.
+  func stop() {
+    end()?.join()
+  }
+
+  /// Without a ``stop()`` the thread ends by itself: the last reference may be the thread's own.
+  deinit {
+    end()?.detach()
+  }
+
+  /// Wakes the thread for its end.
+  private func end() -> PosixThread? {
+    let last = running.withLock { state in
+      defer { state = nil }
+      return state
+    }
+    return last?.thread
   }
 
   /// Waits; false if the other end of the pipe was closed meanwhile.
