@@ -9,7 +9,6 @@ extension Fingerprint {
         ? try fields.decode(String.self, forKey: field) : try fields.decodeIfPresent(String.self, forKey: field) ?? ""
     }
     func count(_ field: Field, atMost most: Int) throws -> Int {
-      guard fields.contains(field) else { throw DecodingError.keyNotFound(field, at: decoder) }
       let count = try fields.decode(Int.self, forKey: field)
       guard (1...most).contains(count) else { throw fields.corrupted(field, "is not between 1 and \(most)") }
       return count
@@ -44,12 +43,6 @@ extension Fingerprint {
   }
 }
 
-extension DecodingError {
-  static func keyNotFound(_ key: some CodingKey, at decoder: any Decoder) -> Self {
-    .keyNotFound(key, Context(codingPath: decoder.codingPath, debugDescription: "is missing"))
-  }
-}
-
 extension EnvironmentInfo {
   enum CodingKeys: String, CodingKey {
     case name, fingerprint
@@ -81,7 +74,7 @@ extension CounterCheck: Codable {
 
 extension KeyedDecodingContainer {
   func decode(_ type: Set<Fingerprint.Field>.Type, forKey key: Key) throws -> Set<Fingerprint.Field> {
-    Set(try decode([String].self, forKey: key).compactMap { Fingerprint.Field(rawValue: $0) })
+    Set((try decodeIfPresent([String].self, forKey: key) ?? []).compactMap { Fingerprint.Field(rawValue: $0) })
   }
 }
 

@@ -13,6 +13,48 @@ extension RepetitionResult {
     case largestProcesses = "processTable"
     case curve
   }
+
+  /// Only `metrics` is required: other programs may know no more.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      end: try fields.decodeIfPresent(End.self, forKey: .end) ?? End(.unknown),
+      duration: try fields.decodeIfPresent(Duration.self, forKey: .duration) ?? .zero,
+      processes: try fields.decodeCountIfPresent(forKey: .processes) ?? 0,
+      metrics: try fields.decode([MetricName: Double].self, forKey: .metrics),
+      growth: try fields.decodeIfPresent(Growth.self, forKey: .growth),
+      steadiness: try fields.decodeIfPresent(Steadiness.self, forKey: .steadiness),
+      phases: try fields.decodeIfPresent([Phase].self, forKey: .phases) ?? [],
+      widestGap: try fields.decodeIfPresent(Duration.self, forKey: .widestGap) ?? .zero,
+      notes: try fields.decodeIfPresent([RecordingNote].self, forKey: .notes) ?? [],
+      spike: try fields.decodeIfPresent(Spike.self, forKey: .spike),
+      treeMethod: try fields.decode(TreeMethod.self, forKey: .treeMethod),
+      largestProcesses: try fields.decodeIfPresent([ProcessRecord].self, forKey: .largestProcesses) ?? [])
+    units = try fields.decode([MetricName: String].self, forKey: .units)
+    events = try fields.decodeIfPresent([TargetEvent].self, forKey: .events) ?? []
+    nearlySteady = try fields.decodeIfPresent([MetricName].self, forKey: .nearlySteady) ?? []
+    curve = try fields.decodeIfPresent(MemoryCurve.self, forKey: .curve)
+  }
+}
+
+extension End {
+  /// Result files have the texts of `evidence` and `cause` as `proof` and `detail`.
+  enum CodingKeys: String, CodingKey {
+    case kind, code, signal
+    case proof = "evidence"
+    case cause, oomKills
+  }
+
+  /// Only `kind` is required.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try fields.decode(Kind.self, forKey: .kind), code: try fields.decodeIfPresent(Int.self, forKey: .code),
+      signal: try fields.decodeIfPresent(Signal.self, forKey: .signal),
+      proof: try fields.decodeIfPresent(Proof.self, forKey: .proof),
+      cause: try fields.decodeIfPresent(Cause.self, forKey: .cause),
+      oomKills: try fields.decodeCountIfPresent(forKey: .oomKills) ?? 0)
+  }
 }
 
 extension RepetitionResult.Spike {
@@ -51,6 +93,20 @@ extension MemoryCurve {
     case end = "endSeconds"
     case phases, marks, iterations, peak, steady
   }
+
+  /// Only `main` is required; without `endSeconds` it ends with its last reading.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let main = try fields.decode(MemorySeries.self, forKey: .main)
+    self.init(
+      main: main, tree: try fields.decodeIfPresent(MemorySeries.self, forKey: .tree),
+      end: try fields.decodeIfPresent(Duration.self, forKey: .end) ?? main.points.last?.time ?? .zero,
+      phases: try fields.decodeIfPresent([Instant].self, forKey: .phases) ?? [],
+      marks: try fields.decodeIfPresent([Instant].self, forKey: .marks) ?? [],
+      iterations: try fields.decodeCountIfPresent(forKey: .iterations) ?? 0,
+      peak: try fields.decodeIfPresent(Peak.self, forKey: .peak),
+      steady: try fields.decodeIfPresent(Stretch.self, forKey: .steady))
+  }
 }
 
 extension MemoryCurve.Instant {
@@ -76,12 +132,13 @@ extension MemoryCurve.Stretch {
   }
 }
 
+// Lists that are empty for most targets are left out.
+
 extension KeyedEncodingContainer {
   mutating func encode(_ metrics: [MetricName], forKey key: Key) throws {
     if !metrics.isEmpty { try encode(ContiguousArray(metrics), forKey: key) }
   }
 
-  /// Most targets report nothing.
   mutating func encode(_ events: [TargetEvent], forKey key: Key) throws {
     if !events.isEmpty { try encode(ContiguousArray(events), forKey: key) }
   }
@@ -99,7 +156,7 @@ extension RepetitionResult.Phase: Codable {
     self.init(
       name: try fields.decode(String.self, forKey: .name),
       metrics: try decoder.container(keyedBy: MetricName.self).values(of: MetricName.perPhase.contains),
-      peakIsExact: try fields.decode(Bool.self, forKey: .peakIsExact)
+      peakIsExact: try fields.decodeIfPresent(Bool.self, forKey: .peakIsExact) ?? false
     )
   }
 

@@ -33,13 +33,6 @@ package struct End: Sendable, Hashable, Codable {
     self.cause = cause
     self.oomKills = oomKills
   }
-
-  /// Result files have the texts of both as `proof` and `detail`.
-  private enum CodingKeys: String, CodingKey {
-    case kind, code, signal
-    case proof = "evidence"
-    case cause, oomKills
-  }
 }
 
 extension End {

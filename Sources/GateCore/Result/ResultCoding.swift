@@ -16,15 +16,15 @@ extension RunInfo {
     self.init(
       id: try fields.decode(String.self, forKey: .id),
       startedAt: try fields.decodeIfPresent(Date.self, forKey: .startedAt) ?? Date(timeIntervalSince1970: 0),
-      duration: try fields.decode(Duration.self, forKey: .duration),
+      duration: try fields.decodeIfPresent(Duration.self, forKey: .duration) ?? .zero,
       commit: try text(.commit),
-      isDirty: try fields.decode(Bool.self, forKey: .isDirty),
+      isDirty: try fields.decodeIfPresent(Bool.self, forKey: .isDirty) ?? false,
       subject: try text(.subject),
       branch: try text(.branch),
       buildURL: try text(.buildURL),
       pullRequest: try text(.pullRequest),
       shard: try fields.decodeIfPresent(Shard.self, forKey: .shard),
-      notes: try fields.decode([RunNote].self, forKey: .notes)
+      notes: try fields.decodeIfPresent([RunNote].self, forKey: .notes) ?? []
     )
     tree = try text(.tree)
   }
@@ -74,6 +74,16 @@ extension Approval {
     case reason, run
   }
 
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      at: try fields.decode(Date.self, forKey: .at), by: try fields.decode(String.self, forKey: .by),
+      commit: try fields.decodeIfPresent(String.self, forKey: .commit),
+      isDirty: try fields.decodeIfPresent(Bool.self, forKey: .isDirty) ?? false,
+      reason: try fields.decodeIfPresent(String.self, forKey: .reason),
+      run: try fields.decode(String.self, forKey: .run))
+  }
+
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(at, forKey: .at)
@@ -112,11 +122,6 @@ extension KeyedDecodingContainer {
   /// If missing, trees are sums, as in the first version.
   func decode(_ type: TreeMethod.Type, forKey key: Key) throws -> TreeMethod {
     try decodeIfPresent(TreeMethod.self, forKey: key) ?? .upperBound
-  }
-
-  /// A missing end is unknown.
-  func decode(_ type: End.Type, forKey key: Key) throws -> End {
-    try decodeIfPresent(End.self, forKey: key) ?? End(.unknown)
   }
 }
 
@@ -236,7 +241,7 @@ extension MetricResult: Codable {
       reason: try fields.decodeIfPresent(Known<VerdictReason>.self, forKey: .reason)?.value
     )
     allowed = bounds?.allowed
-    isUndecided = try fields.decode(Bool.self, forKey: .isUndecided)
+    isUndecided = try fields.decodeIfPresent(Bool.self, forKey: .isUndecided) ?? false
     if !unit.isEmpty, !MetricUnit.isValid(unit) {
       throw fields.corrupted(.unit, "is not a unit: `\(unit.prefix(80))`")
     }
@@ -283,14 +288,14 @@ extension ScenarioSummary: Codable {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       name: try fields.decode(ScenarioName.self, forKey: .name),
-      tags: try fields.decode([String].self, forKey: .tags),
+      tags: try fields.decodeIfPresent([String].self, forKey: .tags) ?? [],
       verdict: try fields.decodeIfPresent(Verdict.self, forKey: .verdict) ?? .skipped,
       environment: try fields.decodeIfPresent(EnvironmentInfo.self, forKey: .environment) ?? .ofRun,
-      repetitionCount: try fields.decode(Int.self, forKey: .repetitionCount),
-      growthIsPerIteration: try fields.decode(Bool.self, forKey: .growthIsPerIteration),
-      metrics: try fields.decode([MetricResult].self, forKey: .metrics),
-      ungated: try fields.decode([MetricResult].self, forKey: .ungated),
-      failedRepetitions: try fields.decode([FailedRepetition].self, forKey: .failedRepetitions),
+      repetitionCount: try fields.decodeCountIfPresent(forKey: .repetitionCount) ?? 0,
+      growthIsPerIteration: try fields.decodeIfPresent(Bool.self, forKey: .growthIsPerIteration) ?? false,
+      metrics: try fields.decodeIfPresent([MetricResult].self, forKey: .metrics) ?? [],
+      ungated: try fields.decodeIfPresent([MetricResult].self, forKey: .ungated) ?? [],
+      failedRepetitions: try fields.decodeIfPresent([FailedRepetition].self, forKey: .failedRepetitions) ?? [],
       approval: try fields.decodeIfPresent(Approval.self, forKey: .approval),
       explanation: try fields.decodeIfPresent(Known<RiseExplanation>.self, forKey: .explanation)?.value
     )

@@ -183,7 +183,7 @@ package struct RuleBounds: Decodable {
       return number
     }
     amounts = try fields.decodeIfPresent(Amounts.self, forKey: .amounts)
-    automatic = try fields.decode(Bool.self, forKey: .automatic)
+    automatic = try fields.decodeIfPresent(Bool.self, forKey: .automatic) ?? false
     allowed = try number(.allowed)
     percent = try number(.percent, atMost: 10_000)
     absolute = amounts == .seconds ? try number(.absolute, atMost: 1e9) : try number(.absolute)

@@ -112,30 +112,28 @@ package struct Known<Value: Decodable>: Decodable {
   }
 }
 
+extension Duration {
+  /// The seconds of a file; at most about 30 years, so that the sum of a few cannot overflow.
+  fileprivate init(inFile seconds: Double, _ corrupted: (String) -> DecodingError) throws {
+    guard seconds >= 0 else { throw corrupted("is negative") }
+    guard seconds <= 1e9 else { throw corrupted("is too large") }
+    self = .nanoseconds(Int64((seconds * 1e9).rounded()))
+  }
+}
+
 // MARK: - Members of objects
 
 // The synthesised coding of this module's types uses these functions instead of the standard library's: durations are
-// seconds, counts are not negative, and empty, false or zero values may be missing.
+// seconds, and counts are not negative. A missing value is an error, as with the standard library's; a type whose values
+// may be missing says so with `decodeIfPresent`.
 
 extension KeyedDecodingContainer {
   package func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
-    try decodeIfPresent(Duration.self, forKey: key) ?? .zero
+    try Duration(inFile: decode(Double.self, forKey: key)) { corrupted(key, $0) }
   }
 
-  /// At most about 30 years, so that the sum of a few cannot overflow.
   package func decodeIfPresent(_ type: Duration.Type, forKey key: Key) throws -> Duration? {
-    guard let seconds = try decodeIfPresent(Double.self, forKey: key) else { return nil }
-    guard seconds >= 0 else { throw corrupted(key, "is negative") }
-    guard seconds <= 1e9 else { throw corrupted(key, "is too large") }
-    return .nanoseconds(Int64((seconds * 1e9).rounded()))
-  }
-
-  package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try decodeIfPresent(Bool.self, forKey: key) ?? false
-  }
-
-  package func decode<Element: Decodable>(_ type: [Element].Type, forKey key: Key) throws -> [Element] {
-    try decodeIfPresent([Element].self, forKey: key) ?? []
+    try decodeIfPresent(Double.self, forKey: key).map { try Duration(inFile: $0) { corrupted(key, $0) } }
   }
 
   /// A count.
@@ -143,6 +141,11 @@ extension KeyedDecodingContainer {
     let count = try whole(key)
     guard count >= 0 else { throw corrupted(key, "is negative") }
     return count
+  }
+
+  /// A count that may be missing; other whole numbers, such as exit codes, may be negative.
+  package func decodeCountIfPresent(forKey key: Key) throws -> Int? {
+    try contains(key) && !decodeNil(forKey: key) ? decode(Int.self, forKey: key) : nil
   }
 
   /// A process ID.
@@ -156,7 +159,7 @@ extension KeyedDecodingContainer {
   }
 
   private func whole(_ key: Key) throws -> Int {
-    let number = try decodeIfPresent(Double.self, forKey: key) ?? 0
+    let number = try decode(Double.self, forKey: key)
     guard number.magnitude <= Double(Bytes.largest.count) else { throw corrupted(key, "is too large") }
     guard let whole = Int(exactly: number) else { throw corrupted(key, "is not a whole number") }
     return whole
@@ -164,7 +167,11 @@ extension KeyedDecodingContainer {
 
   /// Unknown notes are ignored.
   package func decode<Kind: Remark>(_ type: [Kind].Type, forKey key: Key) throws -> [Kind] {
-    try (decodeIfPresent([Known<Kind>].self, forKey: key) ?? []).compactMap(\.value)
+    try decode([Known<Kind>].self, forKey: key).compactMap(\.value)
+  }
+
+  package func decodeIfPresent<Kind: Remark>(_ type: [Kind].Type, forKey key: Key) throws -> [Kind]? {
+    try decodeIfPresent([Known<Kind>].self, forKey: key)?.compactMap(\.value)
   }
 
   package func decode<Choice>(_ type: Choice.Type, forKey key: Key) throws -> Choice

@@ -120,13 +120,3 @@ extension DocumentCheck {
     }
   }
 }
-
-extension KeyedDecodingContainer {
-  /// A required list, which may be empty.
-  func requiredList<Element: Decodable>(_ type: [Element].Type, forKey key: Key) throws -> [Element] {
-    guard contains(key) else {
-      throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: "is missing"))
-    }
-    return try decode(type, forKey: key)
-  }
-}

@@ -98,7 +98,7 @@ struct DecodedResult: Decodable {
     let fields = try decoder.container(keyedBy: ResultKey.self)
     let run = try fields.decode(RunInfo.self, forKey: .run)
     let environment = try fields.decode(EnvironmentInfo.self, forKey: .environment)
-    let scenarios = try fields.requiredList([DecodedScenario].self, forKey: .scenarios)
+    let scenarios = try fields.decode([DecodedScenario].self, forKey: .scenarios)
     result = RunResult(
       run: run,
       environment: environment,
@@ -228,7 +228,7 @@ private struct DecodedScenario: Decodable {
   init(from decoder: any Decoder) throws {
     let summary = try ScenarioSummary(from: decoder)
     let fields = try decoder.container(keyedBy: ScenarioKey.self)
-    var repetitions = try fields.requiredList([RepetitionResult].self, forKey: .repetitions)
+    var repetitions = try fields.decode([RepetitionResult].self, forKey: .repetitions)
     guard repetitions.count <= Repetitions.most else {
       throw fields.corrupted(.repetitions, "has \(repetitions.count) entries, at most \(Repetitions.most) are allowed")
     }
@@ -243,7 +243,7 @@ private struct DecodedScenario: Decodable {
       gate: try fields.decodeIfPresent(Gate.self, forKey: .gate) ?? .standard,
       repetitions: repetitions,
       failure: try fields.decodeIfPresent(Failure.self, forKey: .failure),
-      notes: try fields.decode([Note].self, forKey: .notes),
+      notes: try fields.decodeIfPresent([Note].self, forKey: .notes) ?? [],
       plan: try fields.decodeIfPresent(RepetitionPlan.self, forKey: .plan)
     )
     scenario.definition = try fields.decodeIfPresent(ScenarioDefinition.self, forKey: .definition)
@@ -270,6 +270,5 @@ extension RepetitionResult {
   fileprivate mutating func complete() {
     units = units.filter { metrics[$0.key] != nil }
     if steadiness == nil, metrics[.steadyRSS] != nil { steadiness = .steady }
-    if let last = curve?.main.points.last, curve?.end == .zero { curve?.end = last.time }
   }
 }

@@ -221,10 +221,11 @@ private let validResult = """
    "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
       "growthFit": {"slope": -0.5, "low": -0.75, "high": 0.125, "kind": "level"}, "steadiness": "drifting",
-      "spike": {"height": 5, "afterSeconds": 1}, "treeMethod": "cgroup",
-      "processTable": [{"pid": 12, "command": "x", "peak": 3, "status": {"exited": {"code": 7}}}],
+      "spike": {"height": 5, "afterSeconds": 1, "beforeSeconds": 2, "busy": true}, "treeMethod": "cgroup",
+      "processTable": [{"pid": 12, "parent": 1, "command": "x", "main": true, "peak": 3, "exact": true,
+        "firstSeenSeconds": 0, "lastSeenSeconds": 1, "status": {"exited": {"code": 7}}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
-    "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
+    "gate": {"standard": false, "rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
     "metrics": [{"name": "peak_rss", "verdict": "pass", "baseline": {"median": 4096, "count": 1}}]}]}
   """
 
@@ -314,6 +315,16 @@ private let malformedResults: [MalformedDocument] = [
   result(
     "spike without height", "\"height\": 5, ", "", "`scenarios[1].repetitions[0].spike.height` is missing"
   ),
+  result("spike without busy", ", \"busy\": true", "", "`scenarios[1].repetitions[0].spike.busy` is missing"),
+  result(
+    "process without a first reading", "\"firstSeenSeconds\": 0, ", "",
+    "`scenarios[1].repetitions[0].processTable[0].firstSeenSeconds` is missing"
+  ),
+  result(
+    "process without a parent", "\"parent\": 1, ", "",
+    "`scenarios[1].repetitions[0].processTable[0].parent` is missing"
+  ),
+  result("gate without rules", "\"rules\": [", "\"laws\": [", "`scenarios[1].gate.rules` is missing"),
   result(
     "spike before the start", "\"afterSeconds\": 1", "\"afterSeconds\": -1",
     "`scenarios[1].repetitions[0].spike.afterSeconds` is negative"

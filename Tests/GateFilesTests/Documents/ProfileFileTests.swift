@@ -176,6 +176,14 @@ struct ProfileFileTests {
     #expect(error?.problem.hasPrefix(problem) == true, "\(error?.problem ?? "")")
   }
 
+  @Test("A member without which a profile would hold less is required", arguments: ["functions", "calls", "count"])
+  func missing(member: String) throws {
+    let text = String(decoding: ProfileFile.encode(try ProfileExample.build()), as: UTF8.self)
+      .replacing("\"\(member)\" :", with: "\"other\" :")
+    let error = #expect(throws: FileError.self) { try ProfileFile.decode(Array(text.utf8), path: "p.json") }
+    #expect(error?.problem == "`processes[0].\(member)` is missing")
+  }
+
   @Test("A profile with flipped bits is rejected or decoded and compared, and never traps")
   func flipped() throws {
     let now = try ProfileExample.build()
