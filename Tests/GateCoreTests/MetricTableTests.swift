@@ -65,7 +65,7 @@ struct MetricTableTests {
   @Test(
     "A metric of the gate that most repetitions lack is inconclusive, with the reason that fits it",
     arguments: [
-      (.peakRSS, .tooFewReadings), (.treePeak, .tooFewReadings), (.faultRate, .tooFewFaultReadings),
+      (.peakRSS, .tooFewReadings), (.treePeak, .tooFewReadings), (.faultRate, .tooFewReadings),
       (.steadyRSS, .neverSteady(steadiness: .drifting)), (.treeSteady, .neverSteady(steadiness: .drifting)),
       (.spike, .neverSteady(steadiness: .drifting)), (.growth, .neverSteady(steadiness: .drifting)),
     ] as [(WholeRunMetric, Unavailability)])

@@ -209,6 +209,6 @@ struct TreeMetricsTests {
     #expect(metric.reason == .rise && metric.change?.shift == 10_485_760.0 && metric.allowed == 0.03 * 20 * 1_048_576)
     let missing = Given.measurements([.peakRSS: Given.values(30)], gate: gate)
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
-    #expect(missing.metrics.first?.reason == .unavailable(cause: .tooFewFaultReadings))
+    #expect(missing.metrics.first?.reason == .unavailable(cause: .tooFewReadings))
   }
 }

@@ -309,7 +309,6 @@ private struct MetricInScenario {
     if metric.isValue { return unavailabilityOfValue(count) }
     switch metric.row?.requirement {
     case .readings, nil: return .tooFewReadings
-    case .faultReadings: return .tooFewFaultReadings
     case .steadyStateOrIterations where scenario.growthIsPerIteration: return .iterationsTooFast
     case .steadyState, .steadyStateOrIterations: break
     }
@@ -326,7 +325,7 @@ private struct MetricInScenario {
     }
     guard started * 2 > repetitions.count else { return .phaseSeldomStarted(in: started, of: repetitions.count) }
     switch metric.row?.requirement {
-    case .readings, .faultReadings, nil: return .phaseSeldomRead(in: count, of: repetitions.count)
+    case .readings, nil: return .phaseSeldomRead(in: count, of: repetitions.count)
     case .steadyState, .steadyStateOrIterations: return .phaseSeldomSteady(in: count, of: repetitions.count)
     }
   }

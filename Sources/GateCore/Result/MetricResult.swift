@@ -184,10 +184,8 @@ package enum Unavailability: Sendable, Hashable, Codable {
   case notReported(in: Int, of: Int)
   /// The target reported other values, but never this one.
   case otherValuesReported(reported: ReportedNames)
-  /// The target ended before there were enough samples.
+  /// The target ended before there were enough readings of what the metric is computed from.
   case tooFewReadings
-  /// The target's page faults were sampled fewer than two times.
-  case tooFewFaultReadings
   /// The iterations were too short to sample memory in enough of them.
   case iterationsTooFast
   /// Too few repetitions became steady.

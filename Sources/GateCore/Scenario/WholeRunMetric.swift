@@ -54,8 +54,8 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
 
   /// What a repetition must have for the metric to exist.
   package enum Requirement: Sendable {
+    /// Enough readings of what it is computed from.
     case readings
-    case faultReadings
     case steadyState
     /// A steady state, or with enough iterations readings within them.
     case steadyStateOrIterations
@@ -95,7 +95,7 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
     case .faultRate:
       Row(
         kind: .rate, scope: .program, isOfPhase: false, isStandard: false, isIndispensable: false,
-        requirement: .faultReadings, ofTree: nil, explained: nil, withoutRule: .stored, isHeadline: false,
+        requirement: .readings, ofTree: nil, explained: nil, withoutRule: .stored, isHeadline: false,
         isAlwaysListed: false)
     case .treePeak:
       Row(

@@ -71,7 +71,7 @@ struct ValueTable {
   private func missing(_ metric: MetricName) -> String {
     switch metric.row?.requirement {
     case .steadyState, .steadyStateOrIterations: "no steady state"
-    case .readings, .faultReadings, nil: "unavailable"
+    case .readings, nil: "unavailable"
     }
   }
 

@@ -7,22 +7,29 @@ struct MetricWords {
   let short: String?
   /// What its value is.
   let meaning: String
+  /// Why it is missing, as a clause; nil if it needs a steady state instead of readings.
+  let unread: String?
 
-  private init(_ label: String, short: String?, _ meaning: String) {
-    (self.label, self.short, self.meaning) = (label, short, meaning)
+  static let unread = "the target ended before \(Recording.fewestReadings) readings of it were made"
+
+  private init(_ label: String, short: String?, _ meaning: String, unread: String?) {
+    (self.label, self.short, self.meaning, self.unread) = (label, short, meaning, unread)
   }
 
   /// `treeMethod` says how the memory of the process tree was counted.
   init(of metric: WholeRunMetric, treeMethod: String) {
     self =
       switch metric {
-      case .peakRSS: Self("peak", short: "peak", "high-water mark (VmHWM)")
-      case .steadyRSS: Self("steady", short: "steady", "after warm-up")
-      case .growth: Self("growth", short: "growth", "in steady state")
-      case .spike: Self("spike", short: "spike", "above the steady level")
-      case .faultRate: Self("fault rate", short: "faults", "made resident by page faults")
-      case .treePeak: Self("tree peak", short: "tree", treeMethod)
-      case .treeSteady: Self("tree steady", short: nil, "after warm-up")
+      case .peakRSS: Self("peak", short: "peak", "high-water mark (VmHWM)", unread: Self.unread)
+      case .steadyRSS: Self("steady", short: "steady", "after warm-up", unread: nil)
+      case .growth: Self("growth", short: "growth", "in steady state", unread: nil)
+      case .spike: Self("spike", short: "spike", "above the steady level", unread: nil)
+      case .faultRate:
+        Self(
+          "fault rate", short: "faults", "made resident by page faults",
+          unread: "the target's page faults were read fewer than 2 times")
+      case .treePeak: Self("tree peak", short: "tree", treeMethod, unread: Self.unread)
+      case .treeSteady: Self("tree steady", short: nil, "after warm-up", unread: nil)
       }
   }
 }

@@ -17,8 +17,8 @@ extension Unavailability {
       "the target reported it (`value \(metric.reportedName) NUMBER UNIT`) \(Self.inFew(count, total))"
     case .otherValuesReported(let reported):
       "the target did not report `\(metric.reportedName)`, only \(reported.displayText)"
-    case .tooFewReadings: "the target ended before \(Recording.fewestReadings) readings of it were made"
-    case .tooFewFaultReadings: "the target's page faults were read fewer than 2 times"
+    case .tooFewReadings:
+      WholeRunMetric(rawValue: metric.text).flatMap { MetricWords(of: $0, treeMethod: "").unread } ?? MetricWords.unread
     case .iterationsTooFast:
       "the iterations were too short for their levels to be read; do more work in each iteration"
     case .seldomSteady(let count, let total):

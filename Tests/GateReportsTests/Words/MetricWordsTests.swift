@@ -14,4 +14,14 @@ struct MetricWordsTests {
     let short = Self.all.compactMap(\.short)
     #expect(Set(short).count == short.count)
   }
+
+  @Test("A metric that needs readings has words for their lack, and only such a metric")
+  func unread() {
+    for (metric, words) in zip(WholeRunMetric.allCases, Self.all) {
+      #expect((metric.row.requirement == .readings) == (words.unread != nil), "\(metric)")
+    }
+    let text = Unavailability.tooFewReadings.text(for: .faultRate)
+    #expect(text == "the target's page faults were read fewer than 2 times")
+    #expect(Unavailability.tooFewReadings.text(for: .treePeak) == "the target ended before 5 readings of it were made")
+  }
 }
