@@ -5,6 +5,8 @@ extension Repetition {
   private static let interruptedGrace = Duration.seconds(2)
   /// How long to wait for a killed process, which may never exit if it is blocked in the kernel.
   private static let killTimeout = Duration.seconds(5)
+  /// How often, and at which intervals, to look whether a process has stopped itself.
+  private static let (stopReadings, stopInterval) = (10, Duration.milliseconds(50))
   /// How long processes that outlive the main one may take to exit by themselves.
   private static let exitGracePeriod = Duration.milliseconds(200)
 
@@ -113,16 +115,20 @@ extension Repetition {
 
   /// Notes a traced process that has stopped itself and waits for a tracer of its own to continue it.
   ///
-  /// A group stop shows as `t` (proc_pid_stat(5)); so do the short stops of events, hence two readings.
+  /// A group stop shows as `t` (proc_pid_stat(5)), and so does the stop of an event, which lasts until its supervisor runs:
+  /// so it has to show in every one of several readings.
   private func noteStopped(in run: TargetRun) {
     guard run.processTree.isTraced else { return }
     func stopped() -> [ProcessTree.Member] {
       run.processTree.members().filter { ProcessStat(of: $0.pid)?.state == UInt8(ascii: "t") }
     }
-    let first = Set(stopped().map(\.pid))
-    guard !first.isEmpty else { return }
-    Polling.wait(toRead: [], atMost: .milliseconds(20))
-    guard let process = stopped().first(where: { first.contains($0.pid) }) else { return }
+    var always = stopped()
+    for _ in 1..<Self.stopReadings where !always.isEmpty {
+      Polling.wait(toRead: [], atMost: Self.stopInterval)
+      let pids = Set(stopped().map(\.pid))
+      always.removeAll { !pids.contains($0.pid) }
+    }
+    guard let process = always.first else { return }
     notes.append(.stoppedItself(command: process.command.escapingControls))
   }
 
