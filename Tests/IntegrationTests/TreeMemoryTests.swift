@@ -87,6 +87,19 @@ struct MemoryFileTests {
     #expect(risen.code == 1 && words.contains("MiB of shared memory: \(path) +"), "\(risen.output)\(risen.errors)")
   }
 
+  @Test(
+    "Without a memory cgroup, a check says that it does not count such a file",
+    .enabled(if: Confinement.canDropPrivileges, "needs to drop privileges"))
+  func uncounted() throws {
+    let path = "/dev/shm/highwater-\(UUID().uuidString)"
+    let words = "exec 3> \(path); head -c 24M /dev/zero >&3; sleep 1; rm \(path)"
+    var harness = try ScenarioHarness("target: {shell: \"\(words)\"}\nrepetitions: 1\nwarmup: 0")
+    try harness.confine(without: [.privileges])
+    let output = try harness.check().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let note = "files in memory that the target has written in `/dev/shm`: only a memory cgroup"
+    #expect(output.contains(note), "\(output)")
+  }
+
   /// A shell that writes a file in memory, and holds it for a second.
   private static func file(_ mebibytes: Int, _ path: String, hasName: Bool) -> String {
     let (before, after) = hasName ? ("", "rm \(path)") : ("rm \(path);", ":")

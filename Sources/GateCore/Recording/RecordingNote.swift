@@ -7,6 +7,9 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case treeMethod(method: TreeMethod)
   /// The most memory of the target that was seen outside of its resident memory: swapped out, or in pages of hugetlbfs.
   case notResident(swapped: Bytes, hugeTLB: Bytes)
+  /// Without a memory cgroup: the target has written files in memory, most of them in this folder or without a name, that the
+  /// memory of the tree does not include.
+  case filesNotCounted(folder: String?)
   /// The main process only asks others, outside the process tree, to run programs.
   case runsElsewhere(command: String)
   /// Only the highest of this many samples was kept.

@@ -11,8 +11,10 @@ struct MemoryFiles {
   let processes: [String]
   /// When the tree was started, in nanoseconds since 1970: files that have not changed since are somebody else's.
   let start: Int64
-  /// In bytes: a larger file is somebody else's.
-  let most: Int64
+  /// In bytes, by what a memory cgroup counts: a larger file is somebody else's.
+  ///
+  /// Without a cgroup (nil) only files of the first process's user count, and of those only what it has not mapped.
+  let most: Int64?
 
   /// How many entries of folders, and how many open files of each process, are looked at: 2,000 take about 10 ms.
   private static let mostEntries = 2000
@@ -20,6 +22,7 @@ struct MemoryFiles {
   private static let largestDepth = 8
   /// Smaller files are not worth a line.
   private static let smallest: Int64 = 65_536
+
   private struct File: Hashable {
     let device: UInt
     let number: UInt
@@ -32,8 +35,16 @@ struct MemoryFiles {
     addOpen(on: Set(mounts.map(\.device)), to: &found)
     var left = Self.mostEntries
     for mount in mounts { addNamed(of: mount, atMost: &left, to: &found) }
+    if most == nil, !found.isEmpty { leaveOutMapped(of: &found) }
     let sorted = found.values.sorted { ($1.resident, $0.name) < ($0.resident, $1.name) }
     return Array(sorted.prefix(Composition.storedLibraries))
+  }
+
+  private func leaveOutMapped(of found: inout [File: Composition.Library]) {
+    let maps = SmallFile.text(at: "\(processes.first ?? "")/maps", atMost: 1 << 22) ?? ""
+    let paths = maps.split(separator: "\n").compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
+    let mapped = Set(paths.map(Self.withoutMark))
+    found = found.filter { _, file in !mapped.contains(file.name) }
   }
 
   private struct Mount {
@@ -75,13 +86,17 @@ struct MemoryFiles {
         guard stat(link, &facts) == 0, facts.st_nlink == 0, isLarge(facts), let path = textOfLink(link),
           path.hasPrefix("/memfd:") || devices.contains(facts.st_dev)
         else { continue }
-        add(facts, named: path.hasSuffix(Self.deleted) ? String(path.dropLast(Self.deleted.count)) : path, to: &found)
+        add(facts, named: Self.withoutMark(path), to: &found)
       }
     }
   }
 
-  /// What the kernel appends to the path of a file that no folder has.
-  private static let deleted = " (deleted)"
+  /// A path without what the kernel appends to that of a file that no folder has.
+  private static func withoutMark(_ path: String) -> String {
+    path.hasSuffix(deletion) ? String(path.dropLast(deletion.count)) : path
+  }
+
+  private static let deletion = " (deleted)"
 
   private func add(_ facts: stat, named name: String, to found: inout [File: Composition.Library]) {
     guard isLarge(facts) else { return }
@@ -91,8 +106,16 @@ struct MemoryFiles {
 
   /// Whether it is a file of the tree's that has memory (`st_blocks`, units of 512 bytes; stat(3type)).
   private func isLarge(_ facts: stat) -> Bool {
-    guard facts.st_mode & S_IFMT == S_IFREG, (Self.smallest...most).contains(Self.size(facts)) else { return false }
+    guard facts.st_mode & S_IFMT == S_IFREG, Self.size(facts) >= Self.smallest, Self.size(facts) <= most ?? .max,
+      most != nil || facts.st_uid == owner
+    else { return false }
     return Int64(facts.st_ctim.tv_sec) * 1_000_000_000 + Int64(facts.st_ctim.tv_nsec) >= start
+  }
+
+  /// The user of the first process.
+  private var owner: uid_t? {
+    var facts = stat()
+    return stat(processes.first ?? "", &facts) == 0 ? facts.st_uid : nil
   }
 
   private static func size(_ facts: stat) -> Int64 { Int64(facts.st_blocks) * 512 }

@@ -214,7 +214,7 @@ extension Sampler {
   /// Lists the files in memory if there are more of them; returns the CPU time that it took.
   private func listFiles() -> Int64 {
     let begin = Self.age(of: processTree)
-    let (due, amount) = state.withLock { ($0.filesToList(at: begin), $0.unmapped) }
+    let (due, amount) = state.withLock { ($0.filesToList(at: begin), $0.unmappedAmount) }
     guard let due else { return 0 }
     return ThreadTime.nanoseconds {
       let files = due.largest()

@@ -53,30 +53,46 @@ extension SamplerState {
 /// The files in memory that a tree has written, when they held most.
 struct UnmappedFiles {
   private(set) var largest: [Composition.Library] = []
-  /// What the cgroup counted without a mapping when they were listed, in bytes.
+  /// What they held then, in bytes: as the cgroup counted it without a mapping, or without a cgroup by their sizes.
   private var held: Int64 = 0
   private var next: Int64 = 0
 
   /// They are listed again once there is a sixteenth more, or so much.
   private static let smallestStep = MappedRise.least.count
+  /// Without a cgroup nothing shows that there is more.
+  private static let interval: Int64 = 250_000_000
 
-  func isDue(at time: Int64, holding amount: Int64) -> Bool {
-    amount >= held + max(Self.smallestStep, held / 16) && time >= next
+  /// `amount` is what the cgroup counts; nil without one.
+  func isDue(at time: Int64, holding amount: Int64?) -> Bool {
+    guard let amount else { return time >= max(next, Self.interval) }
+    return amount >= held + max(Self.smallestStep, held / 16) && time >= next
   }
 
   /// Takes a new list, which took that many nanoseconds: at most 1 % of the time is spent on them.
-  mutating func note(_ files: [Composition.Library], holding amount: Int64, at time: Int64, took: Int64) {
-    (largest, held, next) = (files, amount, time + took * 100)
+  mutating func note(_ files: [Composition.Library], holding amount: Int64?, at time: Int64, took: Int64) {
+    let sum = files.reduce(0) { $0 + $1.resident.count }
+    if amount != nil || sum > held { (largest, held) = (files, amount ?? sum) }
+    next = time + max(took * 100, amount == nil ? Self.interval : 0)
+  }
+
+  /// That no cgroup counts them; nil if they are small.
+  var note: RecordingNote? {
+    guard held >= Self.smallestStep, let path = largest.first?.name else { return nil }
+    let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+    return .filesNotCounted(folder: folder.isEmpty ? nil : String(folder))
   }
 }
 
 extension SamplerState {
+  /// What the cgroup counts of files that no process maps; nil without one.
+  var unmappedAmount: Int64? { countsTree ? unmapped : nil }
+
   /// What is to be listed now; nil if nothing is.
   func filesToList(at time: Int64) -> MemoryFiles? {
-    guard unmappedFiles.isDue(at: time, holding: unmapped), let main else { return nil }
+    guard unmappedFiles.isDue(at: time, holding: unmappedAmount), let main else { return nil }
     let processes = [main.folder] + tracked.filter { $0 !== main }.map(\.folder)
     let start = WallTime.nanoseconds() - time - Self.tick
-    return MemoryFiles(processes: processes, start: start, most: Self.mostGrown * unmapped)
+    return MemoryFiles(processes: processes, start: start, most: unmappedAmount.map { Self.mostGrown * $0 })
   }
 
   /// By what factor a file may have grown since the reading of the cgroup, or the cgroup's count lag behind it.

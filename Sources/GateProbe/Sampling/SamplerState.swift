@@ -359,7 +359,7 @@ extension SamplerState {
       processes: processes,
       composition: composition,
       compositions: readings,
-      unmapped: unmappedFiles.largest,
+      unmapped: countsTree ? unmappedFiles.largest : [],
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       treePeak: Bytes(treePeak),
       widestGap: .nanoseconds(widestGap),
@@ -371,6 +371,7 @@ extension SamplerState {
     var notes = addedNotes
     if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
     if mostSwapped + mostHugeTLB > .zero { notes.append(.notResident(swapped: mostSwapped, hugeTLB: mostHugeTLB)) }
+    if !countsTree, let note = unmappedFiles.note { notes.append(note) }
     if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
     if let note = fullReadings.note { notes.append(note) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }

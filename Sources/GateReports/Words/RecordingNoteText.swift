@@ -10,6 +10,9 @@ extension RecordingNote {
       "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"
     case .treeMethod(let method): method.noteText
     case .notResident(let swapped, let hugeTLB): Self.notResident(swapped: swapped, hugeTLB: hugeTLB)
+    case .filesNotCounted(let folder):
+      "the memory of the tree does not include the files in memory that the target has written "
+        + "\(folder.map { "in `\($0)`" } ?? "without a name"): only a memory cgroup counts them"
     case .runsElsewhere(let command):
       "`\(command)` has programs run outside of the target's process tree, and their memory is not measured: start "
         + "Highwater where they run, as in their container"

@@ -120,6 +120,15 @@ struct RecordingTextTests {
       (.treeMethod(method: .upperBound), "tree_peak and tree_steady are upper bounds"),
       (.treeMethod(method: .proportional), "tree_peak and tree_steady count shared memory in parts (Pss)"),
       (.treeMethod(method: .cgroup), "tree_peak and tree_steady are the values of the target's own cgroup"),
+      (
+        .filesNotCounted(folder: "/dev/shm"),
+        "the memory of the tree does not include the files in memory that the target has written in `/dev/shm`: only a "
+          + "memory cgroup counts them"
+      ),
+      (
+        .filesNotCounted(folder: nil),
+        "the memory of the tree does not include the files in memory that the target has written without a name: only a "
+      ),
       (.downsampled(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
       (
         .notSampled(failure: SystemFailure(.thread, code: 11)),
