@@ -71,21 +71,21 @@ extension Descriptor {
 /// A flag that a thread can poll together with other descriptors.
 ///
 /// Uses a pipe, because the Glibc module does not import `eventfd` into Swift.
-final class Wakeup: Sendable {
+package final class Wakeup: Sendable {
   private let reader: Descriptor
   private let writer: Descriptor
 
-  init() throws(SystemFailure) {
+  package init() throws(SystemFailure) {
     (reader, writer) = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
   }
 
   /// Readable while the flag is raised.
-  var descriptor: Int32 { reader.number }
+  package var descriptor: Int32 { reader.number }
 
   /// Raises the flag; never blocks, and is thread-safe.
   ///
   /// If the pipe cannot be written, the flag stays raised, since the thread would wait for ever.
-  func raise() {
+  package func raise() {
     var byte: UInt8 = 1
     // No SIGPIPE: this object keeps the reader open. If the pipe is full, the flag is already raised.
     if Glibc.write(writer.number, &byte, 1) < 0, errno != EAGAIN {

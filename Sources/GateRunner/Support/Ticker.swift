@@ -6,18 +6,18 @@ import Synchronization
 
 /// Calls a function again and again on a thread of its own, until it is stopped or released.
 final class Ticker: Sendable {
-  /// The thread, and what wakes it when it is closed; nil once it was stopped.
-  private let running: Mutex<(end: Descriptor, thread: PosixThread)?>
+  /// The thread, and what wakes it for its end; nil once it was stopped.
+  private let running: Mutex<(end: Wakeup, thread: PosixThread)?>
 
   /// nil if the system has no descriptor or thread left.
   init?(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
     let milliseconds = CInt(clamping: interval.nanoseconds / 1_000_000)
     do {
-      let (wake, own) = try Descriptor.pipe()
+      let end = try Wakeup()
       let thread = try PosixThread(named: "hw-progress") {
-        while Self.isTime(after: milliseconds, unless: wake) { tick() }
+        while Self.isTime(after: milliseconds, unless: end) { tick() }
       }
-      running = Mutex((own, thread))
+      running = Mutex((end, thread))
     } catch {
       return nil
     }
@@ -39,12 +39,13 @@ final class Ticker: Sendable {
       defer { state = nil }
       return state
     }
+    last?.end.raise()
     return last?.thread
   }
 
-  /// Waits; false if the other end of the pipe was closed meanwhile.
-  private static func isTime(after milliseconds: CInt, unless wake: Descriptor) -> Bool {
-    var waiting = pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)
+  /// Waits; false if the end was announced meanwhile.
+  private static func isTime(after milliseconds: CInt, unless end: Wakeup) -> Bool {
+    var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, milliseconds) <= 0
   }
 }
