@@ -163,7 +163,7 @@ extension Sampler {
     while true {
       let searchCost = search(&clock)
       sweep()
-      let mappingsCost = sumMappings(&clock) + listFiles()
+      let mappingsCost = sumMappings(&clock) + listFiles(inCgroup: true)
       let before = spent
       spent = ThreadTime.nanoseconds()
       // Includes the wake-up, which is the larger part of a reading's cost.
@@ -205,16 +205,19 @@ extension Sampler {
           if let totals { state.note(totals, of: pid, at: begin) }
         }
       }
+      _ = listFiles(inCgroup: false)
     }
     let end = Self.age(of: processTree)
     clock.didReadComposition(at: end, took: end - begin)
     return cost
   }
 
-  /// Lists the files in memory if there are more of them; returns the CPU time that it took.
-  private func listFiles() -> Int64 {
+  /// Lists the files in memory if the cgroup counts more of them, or without one; returns the CPU time that it took.
+  private func listFiles(inCgroup: Bool) -> Int64 {
     let begin = Self.age(of: processTree)
-    let (due, amount) = state.withLock { ($0.filesToList(at: begin), $0.unmappedAmount) }
+    let (due, amount) = state.withLock { state in
+      (state.countsTree == inCgroup ? state.filesToList(at: begin) : nil, state.unmappedAmount)
+    }
     guard let due else { return 0 }
     return ThreadTime.nanoseconds {
       let files = due.largest()

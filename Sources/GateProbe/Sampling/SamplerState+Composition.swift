@@ -59,12 +59,10 @@ struct UnmappedFiles {
 
   /// They are listed again once there is a sixteenth more, or so much.
   private static let smallestStep = MappedRise.least.count
-  /// Without a cgroup nothing shows that there is more.
-  private static let interval: Int64 = 250_000_000
 
-  /// `amount` is what the cgroup counts; nil without one.
+  /// `amount` is what the cgroup counts; nil without one, where they are listed with the mappings.
   func isDue(at time: Int64, holding amount: Int64?) -> Bool {
-    guard let amount else { return time >= max(next, Self.interval) }
+    guard let amount else { return true }
     return amount >= held + max(Self.smallestStep, held / 16) && time >= next
   }
 
@@ -72,7 +70,7 @@ struct UnmappedFiles {
   mutating func note(_ files: [Composition.Library], holding amount: Int64?, at time: Int64, took: Int64) {
     let sum = files.reduce(0) { $0 + $1.resident.count }
     if amount != nil || sum > held { (largest, held) = (files, amount ?? sum) }
-    next = time + max(took * 100, amount == nil ? Self.interval : 0)
+    next = time + took * 100
   }
 
   /// That no cgroup counts them; nil if they are small.
