@@ -44,11 +44,14 @@ struct CheckExplanation {
     let rises = results.indices.compactMap { index in Rise(results[index], plans[index], index) }
       .sorted { ($1.size, $0.index) < ($0.size, $1.index) }
     let unexplained = rises.filter { !settle($0, in: &results[$0.index], of: plans[$0.index]) }
-    let comparable = unexplained.filter { isComparable($0.measured, of: plans[$0.index]) }
-    let others = unexplained.filter { !isComparable($0.measured, of: plans[$0.index]) }
-    inTurn((comparable + others).map(\.index), results, plans) {
-      (explanation: inout Self, index: Int, repetitions: Int) throws(FileError) in
-      try explanation.explain(&results[index], of: plans[index], repetitions: repetitions)
+    // Reads and decodes the stored profile, so once for each.
+    let comparable = Set(unexplained.filter { isComparable($0.measured, of: plans[$0.index]) }.map(\.index))
+    let indices = unexplained.map(\.index)
+    let order = indices.filter(comparable.contains) + indices.filter { !comparable.contains($0) }
+    inTurn(order, results, plans) { (explanation: inout Self, index: Int, repetitions: Int) throws(FileError) in
+      let isComparable = comparable.contains(index)
+      try explanation.explain(
+        &results[index], of: plans[index], isComparable: isComparable, repetitions: repetitions)
     }
     if keepsProfiles { takeProfiles(of: results, plans) }
   }
@@ -105,11 +108,11 @@ struct CheckExplanation {
   private func base(of plan: CheckPlan) -> ProfiledBuild? { plan.baseline.flatMap(profiles.profile) }
 
   private mutating func explain(
-    _ result: inout ScenarioResult, of plan: CheckPlan, repetitions: Int
+    _ result: inout ScenarioResult, of plan: CheckPlan, isComparable: Bool, repetitions: Int
   ) throws(FileError) {
     guard let rise = result.measuredRise else { return }
     guard repetitions > 0 else {
-      guard isComparable(rise, of: plan) else { return result.noteNoApprovedProfile() }
+      guard isComparable else { return result.noteNoApprovedProfile() }
       let candidate = plan.candidate(result)
       let left = budget.left(under: candidate.rule) ?? .zero
       let obstacle = ExplanationObstacle.overBudget(
@@ -129,7 +132,7 @@ struct CheckExplanation {
       try artifacts.write(build, of: result.name)
     }
     add(explanation, to: &result)
-    if explanation.comparison != nil, !isComparable(rise, of: plan) {
+    if explanation.comparison != nil, !isComparable {
       result.noteNoApprovedProfile(holder: explanation.comparison?.holder)
     }
   }
