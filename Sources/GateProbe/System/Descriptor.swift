@@ -93,6 +93,11 @@ package final class Wakeup: Sendable {
     }
   }
 
+  /// Waits; whether the flag is raised before the time is over.
+  package func isRaised(within time: Duration) -> Bool {
+    LinuxCalls.sleep(until: .after(time), wakingOn: descriptor)
+  }
+
   func lower() {
     withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
       var last = Descriptor.Reading.nothingYet

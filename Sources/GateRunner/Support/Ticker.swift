@@ -1,6 +1,4 @@
-import GateCore
 import GateProbe
-import Glibc
 import LinuxSystem
 import Synchronization
 
@@ -11,11 +9,10 @@ final class Ticker: Sendable {
 
   /// nil if the system has no descriptor or thread left.
   init?(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
-    let milliseconds = CInt(clamping: interval.nanoseconds / 1_000_000)
     do {
       let end = try Wakeup()
       let thread = try PosixThread(named: "hw-progress") {
-        while Self.isTime(after: milliseconds, unless: end) { tick() }
+        while !end.isRaised(within: interval) { tick() }
       }
       running = Mutex((end, thread))
     } catch {
@@ -41,11 +38,5 @@ final class Ticker: Sendable {
     }
     last?.end.raise()
     return last?.thread
-  }
-
-  /// Waits; false if the end was announced meanwhile.
-  private static func isTime(after milliseconds: CInt, unless end: Wakeup) -> Bool {
-    var waiting = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&waiting, 1, milliseconds) <= 0
   }
 }
