@@ -3,7 +3,8 @@ extension Composition {
   package var countingUnmapped: Composition {
     var all = self
     let mapped = Set(libraries.map(\.name))
-    for file in unmapped where !mapped.contains(file.name) {
+    // Of shared memory mappings have the whole path, of other files the last part.
+    for file in unmapped where !mapped.contains(file.name) && !mapped.contains(file.lastPart) {
       all.libraries.append(file)
       all.shared = all.shared + file.resident
     }

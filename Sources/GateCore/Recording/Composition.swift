@@ -31,6 +31,8 @@ package struct Composition: Sendable, Equatable {
     }
 
     package var isShared: Bool { name.hasPrefix("/") }
+
+    var lastPart: String { String(name.split(separator: "/").last ?? "") }
   }
 
   package static let mostLibraries = 32

@@ -82,7 +82,8 @@ struct MappingSums {
   private static let maxLineLength = 4200
 
   /// Prefixes of paths whose pages count as shared memory, not as file pages.
-  private static let sharedMemory = ["/dev/shm/", "/memfd:", "/SYSV", "/dev/zero", "/i915", "/[aio]"]
+  private static let sharedMemory = neverInFolder + ["/dev/shm/"]
+  private static let neverInFolder = ["/memfd:", "/SYSV", "/dev/zero", "/i915", "/[aio]"]
 
   init() {
     line.reserveCapacity(256)
@@ -159,15 +160,18 @@ struct MappingSums {
       return ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
     }
     let path = String(decoding: line[slash...], as: UTF8.self)
-    guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .file(name: Self.withoutMark(path)) }
+    guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .file(name: Self.nameOfShared(path)) }
     return .file(name: String(path.split(separator: "/").last ?? ""))
   }
 
-  /// Of shared memory without the kernel's mark of a file that no folder has, which says nothing there.
-  private static func withoutMark(_ path: String) -> String {
-    let mark = " (deleted)"
-    return path.hasSuffix(mark) && !path.hasPrefix("/dev/shm/") ? String(path.dropLast(mark.count)) : path
+  /// A path of shared memory; without the kernel's mark of a file that no folder has where that says nothing, as no folder
+  /// ever had it.
+  static func nameOfShared(_ path: String) -> String {
+    let isMarked = path.hasSuffix(deletion) && neverInFolder.contains(where: path.hasPrefix)
+    return isMarked ? String(path.dropLast(deletion.count)) : path
   }
+
+  private static let deletion = " (deleted)"
 
   /// Stores the path of an executable mapping; the permissions, such as `r-xp`, follow the addresses.
   private mutating func noteCode() {

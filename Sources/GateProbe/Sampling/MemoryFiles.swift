@@ -43,7 +43,7 @@ struct MemoryFiles {
   private func leaveOutMapped(of found: inout [File: Composition.Library]) {
     let maps = SmallFile.text(at: "\(processes.first ?? "")/maps", atMost: 1 << 22) ?? ""
     let paths = maps.split(separator: "\n").compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
-    let mapped = Set(paths.map(Self.withoutMark))
+    let mapped = Set(paths.map(MappingSums.nameOfShared))
     found = found.filter { _, file in !mapped.contains(file.name) }
   }
 
@@ -86,17 +86,10 @@ struct MemoryFiles {
         guard stat(link, &facts) == 0, facts.st_nlink == 0, isLarge(facts), let path = textOfLink(link),
           path.hasPrefix("/memfd:") || devices.contains(facts.st_dev)
         else { continue }
-        add(facts, named: Self.withoutMark(path), to: &found)
+        add(facts, named: MappingSums.nameOfShared(path), to: &found)
       }
     }
   }
-
-  /// A path without what the kernel appends to that of a file that no folder has.
-  private static func withoutMark(_ path: String) -> String {
-    path.hasSuffix(deletion) ? String(path.dropLast(deletion.count)) : path
-  }
-
-  private static let deletion = " (deleted)"
 
   private func add(_ facts: stat, named name: String, to found: inout [File: Composition.Library]) {
     guard isLarge(facts) else { return }

@@ -37,6 +37,9 @@ struct MappedRiseTests {
     #expect(rise == MappedRise(.shared, rise: .mebibytes(195), largest: [.init("/dev/shm/new", rise: .mebibytes(195))]))
     now.libraries += now.unmapped
     #expect(now.countingUnmapped == now, "a file that a process has mapped meanwhile")
+    now.unmapped = [.init(name: "/tmp/pool (deleted)", resident: .mebibytes(9))]
+    now.libraries += [.init(name: "pool (deleted)", resident: .mebibytes(9))]
+    #expect(now.countingUnmapped == now, "the same on another tmpfs")
   }
 
   @Test("It explains nothing if anonymous memory is most of the rise, or it is small")

@@ -84,4 +84,19 @@ struct ProcTextTests {
     #expect(sums.count == 5)
     #expect(sums.codeFiles == ["/lib/x86_64-linux-gnu/libc.so.6", "/tmp/a file called [heap]"])
   }
+
+  @Test("Shared memory has its path, and the mark of an unlinked file only where a folder had it")
+  func sharedNames() {
+    let names = [
+      "/memfd:pool (deleted)": "/memfd:pool", "/SYSV0000002a (deleted)": "/SYSV0000002a",
+      "/dev/shm/pool (deleted)": "/dev/shm/pool (deleted)", "/dev/shm/pool": "/dev/shm/pool",
+    ]
+    for (path, name) in names {
+      var sums = MappingSums()
+      withBytes("7f00-7f01 rw-s 00000000 00:01 77      \(path)\nRss:   8 kB\n") { sums.take($0) }
+      #expect(sums.libraries.map(\.name) == [name])
+      #expect(MappingSums.nameOfShared(path) == name, "of a file that is not mapped")
+    }
+    #expect(MappingSums.nameOfShared("/run/user/pool (deleted)") == "/run/user/pool (deleted)")
+  }
 }
