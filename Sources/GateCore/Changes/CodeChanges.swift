@@ -13,9 +13,10 @@ package struct CodeChanges: Sendable, Hashable, Codable {
   /// The commit that the code is compared with.
   package var base: String
   package var origin: Origin
-  /// The functions on the call stack whose lines changed, the one that most likely explains the rise first.
+  /// The functions whose lines changed, the one that most likely explains the rise first: those on the call stack, or else
+  /// those that functions on it call.
   package var functions: [ChangedFunction]
-  /// What else changed, if nothing on the call stack did: the files that most likely matter.
+  /// What else changed, if none of them did: the files that most likely matter.
   package var elsewhere: [ChangedPlace]
   /// How many files changed that are not in ``elsewhere``.
   package var otherFiles: Int
@@ -35,6 +36,8 @@ package struct CodeChanges: Sendable, Hashable, Codable {
 /// A function whose lines changed.
 package struct ChangedFunction: Sendable, Hashable, Codable {
   package var function: FunctionName
+  /// The function on the call stack that calls it; nil if it is on the call stack itself.
+  package var caller: FunctionName?
   /// Relative to the top of the checkout.
   package var file: String
   /// Of this build; where lines were only removed, the one before them.
@@ -49,6 +52,7 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
 
   package init(
     function: FunctionName,
+    caller: FunctionName? = nil,
     file: String,
     line: Int,
     removed: [String] = [],
@@ -56,7 +60,8 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
     commits: [CommitInfo] = [],
     isUncommitted: Bool = false
   ) {
-    (self.function, self.file, self.line, self.removed, self.added) = (function, file, line, removed, added)
+    (self.function, self.caller, self.file, self.line) = (function, caller, file, line)
+    (self.removed, self.added) = (removed, added)
     (self.commits, self.isUncommitted) = (commits, isUncommitted)
   }
 }

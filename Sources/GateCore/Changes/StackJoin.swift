@@ -12,16 +12,18 @@ package struct StackJoin {
     self.tracked = tracked
   }
 
-  /// A change of a function on a call stack.
+  /// A change of a function on a call stack, or of one that a function on it calls.
   package struct Hit: Sendable, Equatable {
-    package var frame: StackFrame
+    package var function: FunctionName
+    /// The function on the call stack that calls it; nil if it is on the call stack itself.
+    package var caller: FunctionName?
     package var file: String
     package var line: Int
     package var part: ChangedFile.Part
     /// How far from the innermost function.
-    fileprivate var depth: Int
+    var depth: Int
     /// How many lines are between the change and the frame's line; nil if that is unknown.
-    fileprivate var distance: Int?
+    var distance: Int?
   }
 
   /// Whether a changed file may have the code of a frame, so that its text is needed.
@@ -39,6 +41,23 @@ package struct StackJoin {
     var seen: Set<SourcePlace> = []
     return all.sorted { ($0.rank, $0.depth) < ($1.rank, $1.depth) }.filter { hit in
       seen.insert(SourcePlace(file: hit.file, line: hit.line, column: 1)).inserted
+    }
+  }
+
+  /// The changed functions that functions on a call stack call, as one that no longer releases what another one allocated;
+  /// those of the innermost function first.
+  ///
+  /// They are found by their names, which must be unique among the changed functions, in `text`: the file of a function on
+  /// the call stack as it is now.
+  package func called(by frames: [StackFrame], in text: (StackFrame) -> ChangedFile?) -> [Hit] {
+    let changed = Dictionary(grouping: files.flatMap(\.changedFunctions), by: \.calledName).filter { $1.count == 1 }
+    var left = changed.compactMapValues(\.first)
+    guard !left.isEmpty else { return [] }
+    return frames.enumerated().flatMap { depth, frame -> [Hit] in
+      guard let lines = text(frame).flatMap({ ScannedFile($0).lines(of: frame) }) else { return [] }
+      let found = left.values.filter { $0.isCalled(in: lines) }.sorted { $0.line < $1.line }
+      for function in found { left[function.calledName] = nil }
+      return found.map { $0.hit(calledBy: frame.function, depth: depth) }
     }
   }
 
@@ -92,6 +111,30 @@ private struct ScannedFile {
     now = language.map { FunctionExtent.all(in: file.now, $0) } ?? []
   }
 
+  /// The functions that changed parts are in, each once.
+  var changedFunctions: [ChangedExtent] {
+    var seen: Set<Int> = []
+    return file.codeParts.compactMap { part in
+      guard let own = now.last(where: { changedLine(of: part, in: $0) != nil }), !own.name.isEmpty,
+        seen.insert(own.lines.lowerBound).inserted, let line = changedLine(of: part, in: own)
+      else { return nil }
+      return ChangedExtent(extent: own, file: file.path, line: line, part: part, language: language)
+    }
+  }
+
+  /// The lines of a frame's function without comments, or those of a script outside of functions; nil if they are unknown.
+  func lines(of frame: StackFrame) -> [String]? {
+    let numbers: [Int]
+    if frame.function.isTopOfScript {
+      numbers = file.now.indices.map { $0 + 1 }.filter { line in !now.contains { $0.lines.contains(line) } }
+    } else if let own = extent(of: frame) {
+      numbers = Array(own.lines.dropFirst())
+    } else {
+      return nil
+    }
+    return numbers.map { file.now[$0 - 1] }.filter { !isComment($0) }
+  }
+
   func has(_ function: FunctionName) -> Bool { !extents(of: function, in: now).isEmpty }
 
   func changes(of frame: StackFrame, depth: Int) -> [StackJoin.Hit] {
@@ -101,14 +144,18 @@ private struct ScannedFile {
       let distance = frame.line.map { at in
         part.now.contains(at) ? 0 : max(1, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
       }
-      return StackJoin.Hit(frame: frame, file: file.path, line: line, part: part, depth: depth, distance: distance)
+      return StackJoin.Hit(
+        function: frame.function, file: file.path, line: line, part: part, depth: depth, distance: distance)
     }
   }
 
   /// The line at which a part changes a function; nil if it does not.
   private func line(of part: ChangedFile.Part, in own: FunctionExtent?, of frame: StackFrame) -> Int? {
     if let at = frame.line, part.now.contains(at) { return at }
-    guard let own else { return nil }
+    return own.flatMap { changedLine(of: part, in: $0) }
+  }
+
+  private func changedLine(of part: ChangedFile.Part, in own: FunctionExtent) -> Int? {
     let lines = part.now.clamped(to: Range(own.lines))
     if let changed = lines.first(where: { !isComment(file.now[$0 - 1]) }) { return changed }
     guard part.now.isEmpty || !lines.isEmpty, hasRemoved(part, from: own) else { return nil }

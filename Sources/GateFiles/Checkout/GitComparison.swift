@@ -115,8 +115,8 @@ package struct GitComparison {
     text(of: [file.path, file.oldPath].compactMap(\.self), as: file.path, since: base)
   }
 
-  /// The text of a file that is not tracked, all of it new; nil for one that is not text, or too large.
-  package func text(ofUntracked path: String) -> ChangedFile? {
+  /// The text of a file as it is in the checkout, all of it new; nil for one that is not text, or too large.
+  package func text(asItIs path: String) -> ChangedFile? {
     let place = "\(top)/\(path)"
     guard case .regular? = try? Descriptor.kind(of: place, followingLinks: false),
       let bytes = try? SafeFile.read(place, atMost: Self.largest), !bytes.contains(0)

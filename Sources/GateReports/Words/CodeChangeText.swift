@@ -42,8 +42,11 @@ extension CodeChanges {
 }
 
 extension ChangedFunction {
-  /// As in `remember() at cache.c:120`.
-  var placeText: String { "\(function.displayText) at \(TerminalText.safe(file)):\(line)" }
+  /// As in `remember() at cache.c:120`, or `trim() at cache.c:80 (called by serve())`.
+  var placeText: String {
+    let called = caller.map { " (called by \($0.displayText))" } ?? ""
+    return "\(function.displayText) at \(TerminalText.safe(file)):\(line)\(called)"
+  }
 
   private static let mostCommits = 2
 

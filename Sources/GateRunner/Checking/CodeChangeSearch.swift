@@ -98,15 +98,26 @@ struct CodeChangeSearch {
   private func changes(
     on stacks: [[StackFrame]], of scenario: ScenarioName, _ origin: CodeChanges.Origin, _ git: GitComparison
   ) -> CodeChanges {
-    let texts = ChangedTexts(
+    var texts = ChangedTexts(
       git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
     var hits: [StackJoin.Hit] = []
     for hit in stacks.flatMap(join.hits) where !hits.contains(hit) { hits.append(hit) }
+    if hits.isEmpty { hits = called(by: stacks, &texts, git) }
     var changes = CodeChanges(base: git.base, origin: origin)
     changes.functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
     if changes.functions.isEmpty { addElsewhere(to: &changes, git) }
     return changes
+  }
+
+  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
+  private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
+    guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
+    texts.addSources(atMost: Self.mostFiles)
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    return stacks.flatMap { stack in
+      join.called(by: stack) { [texts] frame in frame.file.flatMap(texts.tracked).flatMap(git.text(asItIs:)) }
+    }
   }
 
   private func addElsewhere(to changes: inout CodeChanges, _ git: GitComparison) {
@@ -144,12 +155,21 @@ private struct ChangedTexts {
     }
     let changed = git.files.filter { !$0.isDeleted && $0.submodule == nil && mayConcern($0.path) }
     files = changed.prefix(most).compactMap(git.text)
-    files += git.untracked(named: names).filter(mayConcern).prefix(most).compactMap(git.text(ofUntracked:))
+    files += git.untracked(named: names).filter(mayConcern).prefix(most).compactMap(git.text(asItIs:))
   }
 
   private struct Frame: Hashable {
     let frame: StackFrame
     let file: String?
+  }
+
+  /// Adds the other changed files with functions.
+  mutating func addSources(atMost most: Int) {
+    let known = Set(files.map(\.path))
+    let sources = git.files.filter { file in
+      !file.isDeleted && !known.contains(file.path) && SourceLanguage(path: file.path) != nil
+    }
+    files += sources.prefix(most).compactMap(git.text)
   }
 
   func tracked(_ path: String) -> String? { paths.file(path) }
@@ -164,8 +184,9 @@ private struct ChangedTexts {
       (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
     return ChangedFunction(
-      function: hit.frame.function, file: hit.file, line: hit.line, removed: lines(file?.removed(hit.part)),
-      added: lines(file?.added(hit.part)), commits: authors.commits, isUncommitted: authors.isUncommitted)
+      function: hit.function, caller: hit.caller, file: hit.file, line: hit.line,
+      removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
+      isUncommitted: authors.isUncommitted)
   }
 }
 

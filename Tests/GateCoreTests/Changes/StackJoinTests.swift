@@ -40,7 +40,7 @@ struct StackJoinTests {
   private func places(_ frames: [StackFrame], in files: [ChangedFile]) -> [String] {
     let tracked = TrackedFiles(files.map(\.path), tops: ["/work"])
     return StackJoin(files, tracked: tracked.file).hits(on: frames).map {
-      "\($0.frame.function.name) \($0.file):\($0.line)"
+      "\($0.function.name) \($0.file):\($0.line)"
     }
   }
 
@@ -120,6 +120,66 @@ struct StackJoinTests {
     let file = Self.file("a", " 1\n+2\n+3\n 4\n-5\n-6\n 7\n-8\n+8\n 9")
     #expect((1...6).map(file.lineBefore) == [1, 2, 2, 2, 5, 6])
     #expect(file.lineBefore(7) == 7)
+  }
+
+  // MARK: Called functions
+
+  private func called(by frames: [StackFrame], changed: [ChangedFile], in caller: ChangedFile) -> [String] {
+    let tracked = TrackedFiles([caller.path] + changed.map(\.path), tops: ["/work"])
+    return StackJoin(changed, tracked: tracked.file).called(by: frames) { _ in caller }.map {
+      "\($0.function.name) \($0.file):\($0.line) by \($0.caller?.name ?? "")"
+    }
+  }
+
+  private static let store = file(
+    "src/store.py",
+    """
+     class Cache:
+         def put(self, key, page):
+             self.pages[key] = page
+    -        self.pages.pop(next(iter(self.pages)))
+
+         def get(self, key):
+             return self.pages[key]
+    """)
+
+  @Test("A changed function that one on the stack calls is found, as one that no longer releases memory")
+  func calledFunction() {
+    let file = Self.file("src/main.py", " def serve(cache):\n     cache.put(1, page())\n \n def other():\n     put(1)")
+    func frame(_ name: String, _ line: Int) -> StackFrame {
+      StackFrame(
+        function: FunctionName(module: "main.py", name: name, isScript: true), file: "/build/src/main.py", line: line)
+    }
+    let found = called(by: [frame("serve", 2)], changed: [Self.store], in: file)
+    #expect(found == ["Cache.put src/store.py:3 by serve"])
+    #expect(called(by: [frame("<module>", 3)], changed: [Self.store], in: file).isEmpty, "it calls neither itself")
+    let top = Self.file("src/main.py", " def page():\n     put(1)\n cache.put(1, page())")
+    #expect(called(by: [frame("<module>", 3)], changed: [Self.store], in: top).count == 1)
+    let twice = [Self.store, Self.file("src/list.py", " def put(item):\n+    items.append(item)")]
+    #expect(called(by: [frame("serve", 2)], changed: twice, in: file).isEmpty, "nobody knows which it is")
+  }
+
+  @Test(
+    "A call is a name before parentheses, in no comment and of no other type",
+    arguments: [
+      ("cache.put(key);", true), ("Cache::put(key);", true), ("put<int>(key);", true), ("cache->put (key);", true),
+      ("Table::put(key);", false), ("output(key);", false), ("puts(key);", false), ("int put = 1;", false),
+      ("// put(key);", false), ("put = f(key);", false),
+    ])
+  func calls(line: String, isCall: Bool) {
+    let file = Self.file("main.cc", " void serve() {\n   \(line)\n }")
+    let cache = Self.file("cache.cc", " class Cache {\n   void put(int key) {\n+    keep(key);\n   }\n };")
+    let found = called(by: [Self.frame("serve()", line: 2, file: "/work/main.cc")], changed: [cache], in: file)
+    #expect(found.count == (isCall ? 1 : 0))
+  }
+
+  @Test("A class of Python is called for its constructor")
+  func constructor() {
+    let file = Self.file("main.py", " def serve():\n     return Page(1)")
+    let page = Self.file("page.py", " class Page:\n     def __init__(self, key):\n+        self.text = key * 100")
+    let frame = StackFrame(
+      function: FunctionName(module: "main.py", name: "serve", isScript: true), file: "/work/main.py", line: 2)
+    #expect(called(by: [frame], changed: [page], in: file) == ["Page.__init__ page.py:3 by serve"])
   }
 }
 

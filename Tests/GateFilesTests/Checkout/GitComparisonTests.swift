@@ -82,7 +82,7 @@ struct GitComparisonTests {
         "a.c 1..<1 1..<3: uncommitted", "a.c 9..<10 11..<11: uncommitted", "a.c 20..<21 21..<22: Change twenty",
       ])
     #expect(dirty.untracked(named: ["tool.py", "tool.o"]) == ["new/tool.py"])
-    #expect(dirty.text(ofUntracked: "new/tool.py")?.parts == [.init(before: 1..<1, now: 1..<2)])
+    #expect(dirty.text(asItIs: "new/tool.py")?.parts == [.init(before: 1..<1, now: 1..<2)])
     #expect(clean.untracked(named: ["tool.py"]).isEmpty && clean.tracked(named: ["tool.py"]).isEmpty)
     #expect(dirty.tracked(named: ["a.c", "tool.py"]).sorted() == ["a.c", "new/tool.py"])
   }

@@ -9,7 +9,10 @@ struct CodeChangeTests {
       table[key] = block(key);
     }
     int main(void) {
-      for (int key = 0; key < 100; key++) remember(key);
+      for (int key = 0; key < 100; key++) remember(key), trim(key);
+    }
+    static void trim(int key) {
+      free(table[key - 9]);
     }
     """
 
@@ -61,6 +64,16 @@ struct CodeChangeTests {
     #expect(inBranch.text.contains("\(place) in this branch: \(commit) Keep more (Ada)"), "\(inBranch.text)")
     let gitHub = try project.check(variables: ["GITHUB_ACTIONS": "true"])
     #expect(gitHub.errors.contains("::error file=src/server.c,line=2,title=load%3A regression::"), "\(gitHub.errors)")
+  }
+
+  @Test("A changed function that one on the stack calls is named, and annotations stand at its line")
+  func called() throws {
+    let project = try regressed("sed -i 's/free(.*);/return;/' src/server.c")
+    let check = try project.check(variables: ["GITHUB_ACTIONS": "true"])
+    let place = "by change: trim() at src/server.c:8 (called by main()) was changed since the approved commit"
+    #expect(check.text.contains(place), "\(check.text)")
+    #expect(check.text.contains("Keep more (Ada)"), "\(check.text)")
+    #expect(check.errors.contains("::error file=src/server.c,line=8,title=load%3A regression::"), "\(check.errors)")
   }
 
   @Test("Changes elsewhere are listed, without the baselines")

@@ -1,0 +1,51 @@
+/// A changed function in the text of its file, which may be called by another one.
+struct ChangedExtent {
+  let extent: FunctionExtent
+  let file: String
+  let line: Int
+  let part: ChangedFile.Part
+  let language: SourceLanguage?
+
+  /// The name by which others call it: of a constructor of Python that of its class.
+  var calledName: String { extent.name == Self.constructor ? extent.scopes.last ?? "" : extent.name }
+
+  private static let constructor = "__init__"
+
+  func hit(calledBy caller: FunctionName, depth: Int) -> StackJoin.Hit {
+    let separator = language?.isScript == true ? "." : "::"
+    let name = FunctionName(
+      module: String(TrackedFiles.name(of: file)), name: (extent.scopes + [extent.name]).joined(separator: separator),
+      isScript: language?.isScript == true)
+    return StackJoin.Hit(function: name, caller: caller, file: file, line: line, part: part, depth: depth)
+  }
+
+  /// Whether lines of code call a function of this name, by the parenthesis behind it.
+  func isCalled(in lines: [String]) -> Bool {
+    let name = Array(calledName.utf8)
+    return !name.isEmpty && lines.contains { isCalled(name, in: Array($0.utf8)) }
+  }
+
+  private func isCalled(_ name: [UInt8], in line: [UInt8]) -> Bool {
+    var at = 0
+    while at < line.count {
+      let word = line[at...].prefix(while: \.isOfName)
+      if word.elementsEqual(name), isCall(line[word.endIndex...]), canMean(line[..<at]) { return true }
+      at = max(at + 1, word.endIndex)
+    }
+    return false
+  }
+
+  /// Also with arguments for types, as in `load<int>(…)` and `load::<u8>(…)`.
+  private func isCall(_ rest: ArraySlice<UInt8>) -> Bool {
+    let rest = rest.drop(while: \.isBlank).drop { $0 == UInt8(ascii: ":") }
+    return rest.first == UInt8(ascii: "(") || rest.first == UInt8(ascii: "<") && rest.contains(UInt8(ascii: "("))
+  }
+
+  /// False behind the name of another type, as in `Other::put(…)`.
+  private func canMean(_ before: ArraySlice<UInt8>) -> Bool {
+    let owner = before.reversed().drop { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+    guard owner.count < before.count, let scope = extent.scopes.last else { return true }
+    let name = String(decoding: owner.prefix(while: \.isOfName).reversed(), as: UTF8.self)
+    return name == scope || name.first?.isUppercase != true
+  }
+}
