@@ -196,8 +196,14 @@ struct PipelineTests {
     for name in ["junit.xml", "quality.json", "metrics.txt"] {
       #expect(try !job.project.read(".highwater/\(name)").isEmpty)
     }
+    // A stranger's job could write commands into the report.
+    try job.shell(#"printf '/merge\n  > /approve\n\r/close\n' >>.highwater/comment.md"#)
     for _ in 1...2 { #expect(try job.gitLab("memory-comment").code == 0) }
     #expect(try job.comments().map(\.method) == ["POST", "PUT"])
+    for comment in try job.comments() {
+      let lines = comment.text.split(separator: "\n").map { $0.drop { " >".contains($0) } }
+      #expect(lines.contains(#"\/merge"#) && !lines.contains { $0.hasPrefix("/") }, "\(comment)")
+    }
     #expect(try job.comments().last?.path == "/forge/projects/3/merge_requests/7/notes/1")
 
     try job.shell(#"echo '[{"name": "pages", "id": 6}, {"name": "memory", "id": 5}]' >~/jobs"#)
