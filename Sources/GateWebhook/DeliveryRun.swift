@@ -4,7 +4,7 @@ import HTTPTransfer
 
 /// One call of ``WebhookSender/deliver(_:webhooks:)``: its deadline, the webhooks that failed, and the reports so far.
 struct DeliveryRun: ~Copyable {
-  /// How long a message is kept that belongs to no webhook of the project file.
+  /// How long a message waits: an older one is news to nobody, and a copy of it, which has the same proof, must not be.
   private static let retention: TimeInterval = 30 * 24 * 3600
 
   private let attempts: DeliveryAttempts
@@ -65,9 +65,11 @@ struct DeliveryRun: ~Copyable {
       let file = FileName.component(for: name)
       report(.malformed(file: file), of: file, to: nil, wasQueued: true)
     }
+    for entry in contents.entries where entry.message.isOlder(than: Self.retention) { expire(entry, in: outbox) }
+    let current = contents.entries.filter { !$0.message.isOlder(than: Self.retention) }
     let now = ContinuousClock.now
     let end = beforeNewMessages ? now + now.duration(to: deadline) * policy.queuedShare : deadline
-    let entries = Dictionary(grouping: contents.entries, by: \.message.webhook)
+    let entries = Dictionary(grouping: current, by: \.message.webhook)
     // Webhooks with the same URL have the same key: the first of them gets the messages.
     var receivers: [Webhook] = []
     for webhook in webhooks.filter(\.unsetVariables.isEmpty)
@@ -79,7 +81,7 @@ struct DeliveryRun: ~Copyable {
       deliver(entries[webhook.key] ?? [], of: outbox, to: webhook, until: limit)
     }
     let keys = Set(webhooks.map(\.key))
-    for entry in contents.entries where !keys.contains(entry.message.webhook) {
+    for entry in current where !keys.contains(entry.message.webhook) {
       keepWithoutWebhook(entry, in: outbox)
     }
   }
@@ -116,15 +118,16 @@ struct DeliveryRun: ~Copyable {
     }
   }
 
-  /// Keeps a message without a webhook; reports it in the first run that finds it, and when it is deleted.
+  private mutating func expire(_ entry: Outbox.Entry, in outbox: Outbox) {
+    outbox.remove(entry.name)
+    report(.expired, of: entry.message.deliveryID, to: nil, wasQueued: true)
+  }
+
+  /// Keeps a message without a webhook, and reports it in the first run that finds it.
   private mutating func keepWithoutWebhook(_ entry: Outbox.Entry, in outbox: Outbox) {
-    if Date.now.timeIntervalSince(entry.message.createdAt) > Self.retention {
-      outbox.remove(entry.name)
-      report(.expired, of: entry.message.deliveryID, to: nil, wasQueued: true)
-    } else if !entry.isReported {
-      outbox.markReported(entry)
-      report(.withoutWebhook, of: entry.message.deliveryID, to: nil, wasQueued: true)
-    }
+    guard !entry.isReported else { return }
+    outbox.markReported(entry)
+    report(.withoutWebhook, of: entry.message.deliveryID, to: nil, wasQueued: true)
   }
 
   private mutating func report(
@@ -136,6 +139,10 @@ struct DeliveryRun: ~Copyable {
     let label = webhook.map { WebhookLabel(of: $0, among: webhooks) }
     reports.append(DeliveryReport(webhook: label, deliveryID: deliveryID, wasQueued: wasQueued, outcome: outcome))
   }
+}
+
+extension QueuedMessage {
+  fileprivate func isOlder(than age: TimeInterval) -> Bool { Date.now.inFileYears.timeIntervalSince(createdAt) > age }
 }
 
 extension Outbox {

@@ -143,16 +143,17 @@ struct OutboxTests {
     #expect(try fixtures.files().isEmpty)
   }
 
-  @Test("After 30 days such a message is deleted and reported")
-  func expired() throws {
-    let fixtures = try WebhookFixtures()
-    let message = OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")
+  @Test("After 30 days a message is deleted and reported, and not sent", arguments: [false, true])
+  func expired(hasWebhook: Bool) throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let webhook = Webhook(server.url("/echo"), secret: "s")
+    let message = OutgoingMessage(to: webhook, id: "a")
     let outbox = try Outbox(creating: fixtures.outbox)
     _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -31 * 24 * 3600))
     _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -29 * 24 * 3600))
-    let reports = fixtures.deliver([], to: [])
-    #expect(reports.map(\.outcome) == [.expired, .withoutWebhook])
-    #expect(try fixtures.files().count == 1)
+    let reports = fixtures.deliver([], to: hasWebhook ? [webhook] : [])
+    #expect(reports.map(\.outcome) == [.expired, hasWebhook ? .delivered(attempts: 1) : .withoutWebhook])
+    #expect(try fixtures.files().count == (hasWebhook ? 0 : 1))
   }
 
   @Test(
@@ -164,7 +165,7 @@ struct OutboxTests {
       (secret: "s", edit: { $0.replacing("eyJ2ZXJkaWN0IjoicGFzcyJ9", with: "eyJ2ZXJkaWN0IjoiZmFpbCJ9") }),
       (secret: "s", edit: { $0.replacing("\"deliveryID\":\"a\"", with: "\"deliveryID\":\"b\"") }),
       (secret: "s", edit: { $0.replacing("\"event\":\"check\"", with: "\"event\":\"approval\"") }),
-      (secret: "s", edit: { $0.replacing(/"createdAt":"20../, with: "\"createdAt\":\"2019") }),
+      (secret: "s", edit: { $0.replacing(/"createdAt":"20../, with: "\"createdAt\":\"2091") }),
       (secret: "s", edit: { $0.replacing(/"proof":"[0-9a-f]*"/, with: "\"proof\":\"\"") }),
     ] as [(secret: String?, edit: @Sendable (String) -> String)])
   func forged(secret: String?, edit: @Sendable (String) -> String) throws {

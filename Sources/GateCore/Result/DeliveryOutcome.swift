@@ -33,7 +33,7 @@ package enum DeliveryOutcome: Sendable, Equatable {
   case postponed(count: Int)
   /// A message in the outbox belongs to no webhook of the project file; it is kept for 30 days.
   case withoutWebhook
-  /// The same message after 30 days: it was deleted.
+  /// A message in the outbox was deleted, as it had waited for 30 days.
   case expired
   /// A file in the outbox is not a message; it was renamed to `NAME.broken`.
   case malformed(file: String)

@@ -25,7 +25,7 @@ extension DeliveryReport {
       return Diagnostic(problem: "a queued message belongs to no webhook of the project file; it is kept for 30 days")
     case .expired:
       return Diagnostic(
-        problem: "a queued message was deleted: it belonged to no webhook of the project file for 30 days")
+        problem: "a queued message was deleted: it could not be delivered for 30 days")
     case .malformed(let file):
       return Diagnostic(problem: "the outbox file `\(file)` is not a message; it was renamed to `\(file).broken`")
     case .unproven(let file):
