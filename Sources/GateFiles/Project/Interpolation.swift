@@ -88,16 +88,29 @@ extension ReadingContext {
     return written.add(PathText.absolute(full, from: root), as: text)
   }
 
-  /// As ``path(_:as:example:)``, of a file or folder that is the same in every environment: without variables.
-  ///
-  /// Baselines are committed. The value of a variable in their path would be published, and it may be a secret.
+  /// As ``path(_:as:example:)``, of a file or folder that is the same in every environment, and not git's own: without
+  /// variables.
   func fixedPath(_ value: YAMLValue, as name: String, example: String) -> String? {
+    guard isFixed(value, as: name, example: example), let path = path(value, as: name, example: example) else {
+      return nil
+    }
+    guard !PathText.isInGitFolder(PathText.relative(path, to: root)) else {
+      printError("`\(name)` must not be in `.git`", at: value.place, hint: "such as `\(example)`")
+      return nil
+    }
+    return path
+  }
+
+  /// Whether a text has no variable; reports one that has.
+  ///
+  /// For what is published, as baselines and pages are: the value may be a secret.
+  func isFixed(_ value: YAMLValue, as name: String, example: String) -> Bool {
     let text = value.scalar ?? ""
     guard Interpolation(of: text, environment: [:]) == Interpolation(of: text, environment: nil) else {
       printError("`\(name)` must not contain a variable", at: value.place, hint: "such as `\(example)`")
-      return nil
+      return false
     }
-    return path(value, as: name, example: example)
+    return true
   }
 
   /// An HTTP or HTTPS URL.

@@ -57,12 +57,19 @@ enum PathText {
     return String(systemText: resolved)
   }
 
-  /// Whether a path, of which the last parts may not exist, leads out of a folder by a symbolic link or by itself.
+  /// Whether a path is git's own folder, or in it: on some file systems in any case of letters.
+  static func isInGitFolder(_ path: String) -> Bool {
+    path.split(separator: "/").contains { $0.lowercased() == ".git" }
+  }
+
+  /// Whether a path, of which the last parts may not exist, leads out of a folder, or into git's own, by a symbolic link or
+  /// by itself.
   static func leadsOut(_ path: String, of folder: String) -> Bool {
     guard let folder = resolved(folder) else { return true }
     var existing = path
     while resolved(existing) == nil, let parent = parent(of: existing) { existing = parent }
-    return !isInside(resolved(existing) ?? "/", folder: folder)
+    let place = resolved(existing) ?? "/"
+    return !isInside(place, folder: folder) || isInGitFolder(relative(place, to: folder))
   }
 
   /// The working directory; `/` if it has been removed.

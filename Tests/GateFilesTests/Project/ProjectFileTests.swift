@@ -108,6 +108,24 @@ struct LoadTests {
     #expect(!message.contains("hush"))
   }
 
+  @Test("No folder of a project is in git's own, in any case of letters", arguments: ["baselines", "artifacts"])
+  func gitFolder(key: String) throws {
+    for path in [".git/hooks", "a/.GIT", ".git"] {
+      let folder = try ProjectFolder(files: ["highwater.yml": "\(key): \(path)\n\(Self.minimal)"])
+      let message = folder.verdict(environment: [:])
+      let expected = "highwater.yml:1:\(key.count + 3): error: `\(key)` must not be in `.git`"
+      #expect(message.hasPrefix(expected), "\(message)")
+    }
+  }
+
+  @Test("The link of a commit, which pages publish, has no variable")
+  func fixedLink() throws {
+    let link = "links: {commit: \"https://x/${TOKEN}/{commit}\"}"
+    let folder = try ProjectFolder(files: ["highwater.yml": "\(link)\n\(Self.minimal)"])
+    let message = folder.verdict(environment: ["TOKEN": "hush"])
+    #expect(message.contains("error: `commit` must not contain a variable") && !message.contains("hush"), "\(message)")
+  }
+
   @Test("Without an environment, variables stay as they are, and none of them is needed")
   func withoutVariables() throws {
     let folder = try ProjectFolder(
@@ -115,7 +133,7 @@ struct LoadTests {
         "highwater.yml": """
         version: 1
         history: "postgresql://u:${PASSWORD}@h/d"
-        links: {commit: "${FORGE}/{commit}"}
+        links: {commit: "https://git.example/{commit}"}
         webhooks: ["${HOOK}"]
         scenarios:
           - {name: load, target: {command: [a], cwd: "${FOLDER}"}, ready: {http: "http://h:${PORT}/"},
@@ -125,7 +143,7 @@ struct LoadTests {
     let project = try ProjectFile.load(
       "highwater.yml", environment: nil, webhooksNeeded: false, workingDirectory: folder.path)
     #expect(project.scenarios.first?.target.workingDirectory == "\(folder.path)/${FOLDER}")
-    #expect(project.links.commit == "${FORGE}/{commit}")
+    #expect(project.links.commit == "https://git.example/{commit}")
     #expect(project.webhooks.first?.unsetVariables == ["HOOK"])
   }
 
@@ -169,9 +187,9 @@ struct LoadTests {
 
   @Test("A commit link is an address with a placeholder for the commit")
   func links() throws {
-    let folder = try ProjectFolder(
-      files: ["highwater.yml": "links: {commit: \"${FORGE}/commit/{commit}?tab=files\"}\n" + Self.minimal])
-    let links = try folder.load(environment: ["FORGE": "https://git.example/core"]).links
+    let link = "links: {commit: \"https://git.example/core/commit/{commit}?tab=files\"}\n"
+    let folder = try ProjectFolder(files: ["highwater.yml": link + Self.minimal])
+    let links = try folder.load().links
     #expect(links == BuildLinks(commit: "https://git.example/core/commit/{commit}?tab=files"))
   }
 

@@ -106,7 +106,9 @@ enum LinkKeys {
   }
 
   private static let commitForm = ValueForm<String>(.pattern("[{]commit[}]")) { value, row, context in
-    guard let address = context.address(value, as: row.name) else { return nil }
+    guard context.isFixed(value, as: row.name, example: row.example),
+      let address = context.address(value, as: row.name)
+    else { return nil }
     guard address.contains("{commit}") else {
       context.printError("`commit` does not contain `{commit}`", at: value.place, hint: "such as `\(row.example)`")
       return nil
