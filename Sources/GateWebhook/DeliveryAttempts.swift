@@ -55,7 +55,7 @@ struct DeliveryAttempts: ~Copyable {
   private func sendOnce(_ message: OutgoingMessage, until deadline: ContinuousClock.Instant) throws(FailedAttempt) {
     try checkInterruption()
     var request = HTTPRequest(url: message.webhook.url.exposed, method: "POST", body: message.body)
-    request.headers = message.headers(at: Date.now)
+    request.headers = message.headers(at: Date.now.inFileYears)
     request.connectTimeout = policy.connectTimeout
     request.totalTimeout = min(policy.attemptTimeout, ContinuousClock.now.duration(to: deadline))
     request.maximumResponseSize = 4096

@@ -129,7 +129,7 @@ final class Outbox {
 
   /// Removes temporary files, which only runs that were killed while writing leave behind, and rejected messages.
   private func remove(olderThanDays days: Int, where isIncluded: (String) -> Bool) {
-    let limit = Int(Date.now.timeIntervalSince1970) - days * 24 * 3600
+    let limit = Int(Date.now.inFileYears.timeIntervalSince1970) - days * 24 * 3600
     for name in names(where: isIncluded) {
       var status = stat()
       guard fstatat(folder.number, name.systemText, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < limit

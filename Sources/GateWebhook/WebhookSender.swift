@@ -48,7 +48,8 @@ package struct WebhookSender: Sendable {
     let outbox = try? opened.get()
     let contents = outbox.flatMap { $0.lock() ? $0.readContents() : nil } ?? Outbox.Contents()
     let files = messages.map { message in
-      opened.flatMap { outbox in Result { () throws(OutboxError) in try outbox.add(message, at: .now) } }
+      opened.flatMap { outbox in Result { () throws(OutboxError) in try outbox.add(message, at: Date.now.inFileYears) }
+      }
     }
     var run = DeliveryRun(
       attempts: DeliveryAttempts(policy: policy, trust: trust, interruption: interruption), policy: policy,

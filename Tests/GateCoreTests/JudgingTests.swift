@@ -440,6 +440,15 @@ struct NameTests {
     #expect(early < late)
   }
 
+  @Test(
+    "A clock that is set to any time gives one that files can have", arguments: [-1e300, -1, 1e12, 1e300, .infinity])
+  func clock(seconds: Double) {
+    let time = Date(timeIntervalSince1970: seconds).inFileYears
+    #expect(["1970-01-01", "9999-12-31"].contains(time.day))
+    var random = SystemRandomNumberGenerator()
+    #expect(RunIdentifier.make(at: time, random: &random).count == 36)
+  }
+
   @Test("The environment's name follows from its hard fields")
   func environmentName() {
     #expect(Given.environment().name == "linux-x86_64-2cpu-sampled")

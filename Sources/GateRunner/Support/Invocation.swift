@@ -23,7 +23,7 @@ package struct Invocation: Sendable {
     console: Console,
     interruption: Interruption = Interruption(),
     measurer: (any Measurer)? = nil,
-    now: @escaping @Sendable () -> Date = { Date() }
+    now: @escaping @Sendable () -> Date = { Date().inFileYears }
   ) {
     self.workingDirectory = workingDirectory
     self.variables = variables
