@@ -82,7 +82,10 @@ struct ComparedBuildsTests {
 
   @Test(
     "A kept worktree is built again if a scenario changed its files, or if it was removed",
-    arguments: ["echo 24 > size; cp size built", "rm -rf ../worktree", "rm .git", "git worktree remove --force ."])
+    arguments: [
+      "echo 24 > size; cp size built", "rm -rf ../worktree", "rm .git", "git worktree remove --force .",
+      "printf 24 > built", "rm built", "printf 24 > new; mv new built",
+    ])
   func changedWorktree(change: String) throws {
     let project = try repository()
     let check = ["check", "--against-ref", "main~1", "--build", "cp size built"]
@@ -94,6 +97,18 @@ struct ComparedBuildsTests {
     let outcome = try Highwater.start(check, in: project).wait()
     #expect(outcome.code == 1 && outcome.errors.contains("building main~1"), "\(outcome.output)\(outcome.errors)")
     #expect(try project.read(".git/highwater/worktree/size") == "20")
+    #expect(try project.read(".git/highwater/worktree/built") == "20")
+  }
+
+  @Test("What a failed build leaves is no part of the next one")
+  func failedBuild() throws {
+    let project = try repository()
+    func check(_ build: String) throws -> Highwater.Outcome {
+      try Highwater.start(["check", "--against-ref", "main~1", "--build", build], in: project).wait()
+    }
+    #expect(try check("echo 24 > built; false").code == 2)
+    let next = try check("test -e built || cp size built")
+    #expect(next.code == 1 && next.text.contains("peak_rss rose by 4.0 MiB"), "\(next.output)\(next.errors)")
   }
 
   @Test("A copy of the repository does not use the worktree of the original")

@@ -1,6 +1,7 @@
 import GateCore
 import GateFiles
 import GateReports
+import LinuxSystem
 
 /// Another commit of the repository, checked out and built in a git worktree.
 ///
@@ -93,20 +94,33 @@ struct CommitBuild {
       problem: "cannot build \(name): \(cause)", hint: "see the output in `\(invocation.shown(log))`")
   }
 
-  /// Whether the last build in the worktree was the same, and its tracked files are as that build left them.
+  /// Whether the last build in the worktree was the same, and its files are as that build left them.
   func isBuilt(by command: String?) -> Bool {
-    guard let state = state(after: command) else { return false }
-    return (try? SafeFile.read(record, atMost: 1 << 20)) == state
+    guard let state = state(after: command), let last = lastBuild else { return false }
+    return last.state == state && last.files.areUnchanged(in: folder)
   }
+
+  /// The last build, if it succeeded, and what it left; a state never contains NUL.
+  private var lastBuild: (state: String, files: BuiltFiles)? {
+    guard let bytes = try? SafeFile.read(record, atMost: Self.longestRecord), let end = bytes.firstIndex(of: 0) else {
+      return nil
+    }
+    let files = BuiltFiles(parsing: String(systemBytes: Array(bytes[(end + 1)...]))[...])
+    return (String(systemBytes: Array(bytes[..<end])), files)
+  }
+
+  private static let longestRecord = 256 << 20
 
   /// Checks the commit out and builds it, unless the last build was the same; a failed build is an outcome.
   func outcome(of command: String?, log: String, _ invocation: Invocation) throws(FileError) -> Outcome {
     guard !isBuilt(by: command) else { return .built }
+    // Another commit is built upon what the last build left, unless somebody has changed that.
+    let isIntact = lastBuild?.files.areUnchanged(in: folder) == true
     // A build that fails or is interrupted leaves a state that is not the last one any more.
     try SafeFile.makeFolder(parent)
     try SafeFile.write([], to: record)
     invocation.console.show(.repetitionStarted(Progress.Repetition(scenario: ScenarioName("build"), number: 1, of: 1)))
-    let scenario = scenario(building: command, invocation)
+    let scenario = scenario(building: command, upon: isIntact, invocation)
     defer { invocation.console.endProgress() }
     for attempt in 1... {
       guard let recording = invocation.measurer.measure(scenario, output: log, keepsInterrupted: false) else {
@@ -115,7 +129,9 @@ struct CommitBuild {
       guard let failure = recording.failure(in: scenario, loop: nil) else { break }
       guard failure.part?.kind == .setup, attempt < Self.checkouts else { return .failed(failure) }
     }
-    try SafeFile.write(state(after: command) ?? [], to: record)
+    if let state = state(after: command), let files = BuiltFiles(in: folder) {
+      try SafeFile.write("\(state)\0\(files.text)".systemBytes, to: record)
+    }
     return .built
   }
 
@@ -126,21 +142,21 @@ struct CommitBuild {
   private var record: String { "\(folder).built" }
 
   /// The state of the worktree, if the build was the last one; nil if it is not a worktree with the commit.
-  private func state(after command: String?) -> [UInt8]? {
+  private func state(after command: String?) -> String? {
     guard GitQuery.hasWorktree(folder, in: root),
       let changes = GitQuery.hashOfChanges(since: commit, in: folder)
     else { return nil }
-    return Array("\(commit)\n\(command ?? "")\n\(changes)\n".utf8)
+    return "\(commit)\n\(command ?? "")\n\(changes)\n"
   }
 
   /// The checkout and the build as a scenario, so that their processes end with the run, as all others do.
-  private func scenario(building command: String?, _ invocation: Invocation) -> Scenario {
+  private func scenario(building command: String?, upon isIntact: Bool, _ invocation: Invocation) -> Scenario {
     var target = Target(command: .shell(command ?? ":"), workingDirectory: folder)
     // Git sets variables such as GIT_DIR for its hooks, where a check may run.
     target.inheritedEnvironment = invocation.variables.keys.filter { !$0.hasPrefix("GIT_") }
     var scenario = Scenario(name: ScenarioName("build"), target: target)
     scenario.root = root
-    scenario.setup = checkout.map { .arguments($0) }
+    scenario.setup = checkout(upon: isIntact).map { .arguments($0) }
     scenario.timeout = .seconds(24 * 3600)
     scenario.interval = .seconds(1)
     scenario.isolation.randomAddresses = true
@@ -148,7 +164,8 @@ struct CommitBuild {
     return scenario
   }
 
-  private var checkout: [[String]] {
+  /// The commands that check the commit out; `isIntact` keeps what git ignores, such as the products of the last build.
+  private func checkout(upon isIntact: Bool) -> [[String]] {
     let git = ["git", "-c", "core.hooksPath=/dev/null"]
     guard GitQuery.hasWorktree(folder, in: root), let state = GitQuery.folder(of: folder) else {
       // What is left of a worktree that was removed, or belongs to another copy of the repository.
@@ -160,7 +177,7 @@ struct CommitBuild {
     // A run that was killed during a checkout leaves the lock; nobody else works in this worktree.
     return [
       ["rm", "-f", "\(state)/index.lock"], git + ["-C", folder, "checkout", "--quiet", "--force", "--detach", commit],
-      git + ["-C", folder, "clean", "-ffdq"],
+      git + ["-C", folder, "clean", isIntact ? "-ffdq" : "-ffdxq"],
     ]
   }
 }
