@@ -3,6 +3,12 @@ package import GateCore
 
 /// A run as OpenMetrics 1.0 text for monitoring systems (openmetrics.io).
 package enum OpenMetricsReport {
+  package static let row = ReportFormatRow(
+    purpose: "GitLab's metrics reports, Prometheus", fileExtension: "txt", hasOwnEscapes: false
+  ) { result, _ in
+    text(result.summary)
+  }
+
   /// The metric families of the run; without a run only `# EOF`.
   ///
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with the scenario, the

@@ -103,7 +103,7 @@ struct ResultOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Write an HTML page with the memory curves; - is standard output.", valueName: "file"),
-    completion: .file(extensions: ["html"])
+    completion: .file(extensions: [ReportFormat.html.fileExtension])
   )
   var html: String?
 
@@ -137,21 +137,22 @@ struct ReportOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Write a JUnit XML report; - is standard output.", valueName: "file"),
-    completion: .file(extensions: ["xml"])
+    completion: .file(extensions: [ReportFormat.junit.fileExtension])
   )
   var junit: String?
 
   @Option(
     help: ArgumentHelp(
       "Write a Markdown report, as for a comment on a pull request; - is standard output.", valueName: "file"),
-    completion: .file(extensions: ["md"])
+    completion: .file(extensions: [ReportFormat.markdown.fileExtension])
   )
   var markdown: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write a report: \(ReportFile.formatNames). May be repeated; - is standard output.", valueName: "format=file"),
-    transform: ReportFile.init(parsing:)
+      "Write a report in one of these formats; - is standard output. May be repeated.",
+      discussion: ReportFile.formatList, valueName: "format=file"),
+    completion: .list(ReportFormat.allCases.map { "\($0.rawValue)=" }), transform: ReportFile.init(parsing:)
   )
   var report: [ReportFile] = []
 
@@ -171,7 +172,10 @@ struct ReportOptions: ParsableArguments {
 }
 
 extension ReportFile {
-  fileprivate static let formatNames = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+  private static let formatNames = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+  fileprivate static let formatList = ReportFormat.allCases.map { "\($0.rawValue): \($0.purpose)" }
+    .joined(separator: "\n")
 
   /// Parses a format and a file, as in `junit=out.xml`.
   fileprivate init(parsing text: String) throws {
@@ -187,10 +191,7 @@ extension ReportFile {
 
   /// The option that gives this file.
   fileprivate var option: String {
-    switch format {
-    case .json, .html, .junit, .markdown: "--\(format.rawValue)"
-    case .tap, .codequality, .openmetrics, .agent: "--report \(format.rawValue)"
-    }
+    ([.json, .html, .junit, .markdown].contains(format) ? "--" : "--report ") + format.rawValue
   }
 }
 

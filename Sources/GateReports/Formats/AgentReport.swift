@@ -4,6 +4,12 @@ package import GateCore
 ///
 /// Texts of others are data: each stands on one line, without control characters.
 package enum AgentReport {
+  package static let row = ReportFormatRow(
+    purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false
+  ) { result, context in
+    text(result, context: context)
+  }
+
   /// In bytes: a part of an agent's context that costs nothing.
   package static let mostBytes = 2048
 

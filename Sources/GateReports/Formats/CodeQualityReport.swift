@@ -7,6 +7,12 @@ package import GateCore
 ///
 /// Each metric that got worse is one issue, and so is each scenario that could not be judged.
 package enum CodeQualityReport {
+  package static let row = ReportFormatRow(
+    purpose: "GitLab's code quality widget in merge requests", fileExtension: "json", hasOwnEscapes: true
+  ) { result, context in
+    text(result, context: context)
+  }
+
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
     let issues = result.scenarios.flatMap { scenario in
       findings(on: scenario, context: context).map { Issue($0, on: scenario, context: context) }

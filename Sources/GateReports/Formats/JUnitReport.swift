@@ -6,6 +6,13 @@ package import GateCore
 /// A test case is a scenario rather than a metric of it: it exists whatever happens to the scenario (a crashed target has
 /// no metrics), so that these systems can tell what is new and what is fixed, and their counts are those of the summary.
 package enum JUnitReport {
+  package static let row = ReportFormatRow(
+    purpose: "test results in GitLab, Jenkins, Azure Pipelines, CircleCI, Buildkite", fileExtension: "xml",
+    hasOwnEscapes: false
+  ) { result, context in
+    text(result, context: context)
+  }
+
   /// In columns; these systems show it in a window.
   private static let width = 100
 

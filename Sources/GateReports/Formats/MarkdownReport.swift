@@ -4,6 +4,12 @@ package import GateCore
 ///
 /// The most important comes first. What does not fit is left out from the end, and counted.
 package enum MarkdownReport {
+  package static let row = ReportFormatRow(
+    purpose: "a comment on a pull or merge request, a summary", fileExtension: "md", hasOwnEscapes: false
+  ) { result, context in
+    text(result, context: context)
+  }
+
   /// In bytes; a comment on GitHub may have 65,536 characters, and other systems permit more.
   package static let mostBytes = 60_000
 

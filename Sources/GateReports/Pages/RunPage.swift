@@ -5,6 +5,12 @@ package import GateCore
 ///
 /// Its sentences and tables are those of the terminal report; in addition it has curves.
 package enum RunPage {
+  package static let row = ReportFormatRow(
+    purpose: "a page with the memory curves", fileExtension: "html", hasOwnEscapes: true
+  ) { result, context in
+    text(result, context: context)
+  }
+
   /// A whole HTML file.
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
     let scenarios = result.scenarios.sorted { rank($0) < rank($1) }

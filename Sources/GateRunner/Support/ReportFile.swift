@@ -1,4 +1,4 @@
-package import GateCore
+import GateCore
 import GateFiles
 import GateReports
 
@@ -20,37 +20,14 @@ package struct ReportFile: Sendable, Equatable {
   }
 
   func write(_ result: RunResult, context: SummaryContext, in invocation: Invocation) throws(FileError) {
-    try write(bytes(of: result, context: context), in: invocation)
+    try write(format.row.content(result, context), in: invocation)
   }
 
   /// Writes any content of this format; what a log would take for a command is disarmed on standard output.
   func write(_ bytes: [UInt8], in invocation: Invocation) throws(FileError) {
     guard isStandardOutput else { return try SafeFile.write(bytes, to: invocation.absolute(path)) }
     let text = String(decoding: bytes, as: UTF8.self)
-    invocation.console.print(format.hasOwnEscapes ? text : TerminalText.withoutCommands(text))
-  }
-
-  private func bytes(of result: RunResult, context: SummaryContext) -> [UInt8] {
-    switch format {
-    case .json: ResultFile.encode(result, words: .reports)
-    case .html: Array(RunPage.text(result, context: context).utf8)
-    case .junit: Array(JUnitReport.text(result, context: context).utf8)
-    case .markdown: Array(MarkdownReport.text(result, context: context).utf8)
-    case .tap: Array(TAPReport.text(result, context: context).utf8)
-    case .codequality: Array(CodeQualityReport.text(result, context: context).utf8)
-    case .openmetrics: Array(OpenMetricsReport.text(result.summary).utf8)
-    case .agent: Array(AgentReport.text(result, context: context).utf8)
-    }
-  }
-}
-
-extension ReportFormat {
-  /// Whether a backslash would be wrong in it.
-  fileprivate var hasOwnEscapes: Bool {
-    switch self {
-    case .json, .html, .codequality: true
-    case .junit, .markdown, .tap, .openmetrics, .agent: false
-    }
+    invocation.console.print(format.row.hasOwnEscapes ? text : TerminalText.withoutCommands(text))
   }
 }
 

@@ -211,7 +211,9 @@ struct UnusableFilesTests {
     let starts = [
       "{", "<!doctype html>", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites",
       "<!-- highwater: highwater.yml ", "TAP version 13\n1..1\nnot ok 1 - load\n", "[\n", "# TYPE highwater_",
+      "highwater: regression: ",
     ]
+    #expect(starts.count == ReportFormat.allCases.count)
     for (format, start) in zip(ReportFormat.allCases, starts) {
       #expect(try project.read("reports/\(format.rawValue)").hasPrefix(start), "\(format)")
     }
