@@ -37,11 +37,14 @@ func program(_ name: String, at path: String, over dependencies: [Target.Depende
   .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: languageSettings())
 }
 
-/// The tests of one module, in the folder `Tests/<module>Tests`; golden files there are data that tests read by path.
-func tests(of name: String, with dependencies: [Target.Dependency] = [], golden: Bool = false) -> Target {
+/// The tests of one module, in the folder `Tests/<module>Tests` unless named; golden files there are data that tests
+/// read by path.
+func tests(
+  _ name: String? = nil, of module: String, with dependencies: [Target.Dependency] = [], golden: Bool = false
+) -> Target {
   .testTarget(
-    name: "\(name)Tests",
-    dependencies: [.target(name: name)] + dependencies,
+    name: name ?? "\(module)Tests",
+    dependencies: [.target(name: module)] + dependencies,
     exclude: golden ? ["Golden"] : [],
     swiftSettings: languageSettings()
   )
@@ -98,7 +101,6 @@ let package = Package(
     // Layer 1
     module("GateCore", over: ["Statistics", "RegularExpressions"]),
     // Layer 2
-    module("GateFiles", over: ["GateCore", "LinuxSystem", "LaunchRecords", gatePart("Yams", of: "Yams")]),
     module(
       "GateProbe",
       over: [
@@ -106,30 +108,22 @@ let package = Package(
       ],
       embedding: ["Embed"]
     ),
-    module(
-      "GateHistory",
-      over: [
-        "GateCore", "LinuxSystem", "Digests", "CPostgreSQL", gatePart("GRDB", of: "GRDB.swift"),
-        gatePart("GRDBSQLite", of: "GRDB.swift"),
-      ]
-    ),
-    module(
-      "GateReports",
-      over: ["GateCore", "LinuxSystem", "Digests", gatePart("Mustache", of: "swift-mustache")],
-      embedding: ["Embed"]
-    ),
     .plugin(name: "Embed", capability: .buildTool(), path: "ci/embedding"),
-    module("GateWebhook", over: ["GateCore", "LinuxSystem", "HTTPTransfer", "Digests"]),
     // Layer 3
     module(
-      "GateRunner",
-      over: ["GateCore", "LinuxSystem", "GateFiles", "GateProbe", "GateHistory", "GateReports", "GateWebhook"]
+      "GateApplication",
+      over: [
+        "GateCore", "GateProbe", "LinuxSystem", "LaunchRecords", "Digests", "HTTPTransfer", "CPostgreSQL",
+        gatePart("Yams", of: "Yams"), gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
+        gatePart("Mustache", of: "swift-mustache"),
+      ],
+      embedding: ["Embed"]
     ),
     // Layer 4
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "LinuxSystem", "GateRunner", "CLinux", gatePart("ArgumentParser", of: "swift-argument-parser"),
+        "GateCore", "LinuxSystem", "GateApplication", "CLinux", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: languageSettings()
     ),
@@ -168,15 +162,16 @@ let package = Package(
     tests(of: "RegularExpressions"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
-    tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "LinuxSystem", "supervisor-fixture"]),
-    tests(of: "GateHistory", with: ["GateCore", "Statistics", "LoopbackServers"]),
-    tests(of: "GateReports", with: ["GateCore", "LinuxSystem"], golden: true),
-    tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
-    tests(of: "GateWebhook", with: ["GateCore", "LinuxSystem", "HTTPTransfer", "LoopbackServers"]),
+    tests("FilesTests", of: "GateApplication", with: ["GateCore", "LaunchRecords"], golden: true),
+    tests("HistoryTests", of: "GateApplication", with: ["GateCore", "Statistics", "LoopbackServers"]),
+    tests("ReportsTests", of: "GateApplication", with: ["GateCore", "LinuxSystem"], golden: true),
+    tests("RunnerTests", of: "GateApplication", with: ["GateCore"]),
+    tests(
+      "WebhookTests", of: "GateApplication", with: ["GateCore", "LinuxSystem", "HTTPTransfer", "LoopbackServers"]),
     .testTarget(
       name: "BrowserTests",
-      dependencies: ["GateReports", "GateCore", "HTTPTransfer"],
+      dependencies: ["GateApplication", "GateCore", "HTTPTransfer"],
       swiftSettings: languageSettings()
     ),
     tests(
@@ -185,9 +180,8 @@ let package = Package(
     ),
     tests(of: "LeakAssertions"),
     fuzzing(of: [
-      "MarkerProtocol", "LaunchRecords", "LinuxSystem", "HTTPTransfer", "RegularExpressions", "GateCore", "GateFiles",
-      "GateProbe", "GateReports", "GateWebhook", "GateRunner", "CMemoryMarkers", "MemoryMarkers", "CCallStacks",
-      "StackInputs",
+      "MarkerProtocol", "LaunchRecords", "LinuxSystem", "HTTPTransfer", "RegularExpressions", "GateCore", "GateProbe",
+      "GateApplication", "CMemoryMarkers", "MemoryMarkers", "CCallStacks", "StackInputs",
     ]),
     .target(
       name: "StackInputs", dependencies: ["CCallStacks"], path: "ci/fuzz.d/stacks",

@@ -1,6 +1,6 @@
 import ArgumentParser
+import GateApplication
 import GateCore
-import GateRunner
 
 /// The command line: the only place that parses arguments and ends the process.
 struct Highwater: ParsableCommand {

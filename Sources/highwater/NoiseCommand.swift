@@ -1,6 +1,6 @@
 import ArgumentParser
+import GateApplication
 import GateCore
-import GateRunner
 
 struct NoiseCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
+import GateApplication
 import GateCore
-import GateRunner
 
 extension Isolation.Tracer: ExpressibleByArgument {}
 

@@ -1,6 +1,6 @@
 import ArgumentParser
+import GateApplication
 import GateCore
-import GateRunner
 
 struct SelfCheckCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(

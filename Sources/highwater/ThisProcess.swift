@@ -1,6 +1,6 @@
 import CLinux
+import GateApplication
 import GateCore
-import GateRunner
 import LinuxSystem
 
 /// What the start of this process gives, and what its limits take.

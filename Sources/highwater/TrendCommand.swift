@@ -1,6 +1,6 @@
 import ArgumentParser
+import GateApplication
 import GateCore
-import GateRunner
 
 struct TrendCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Foundation
+import GateApplication
 import GateCore
-import GateReports
 import Testing
 
 @Suite("The flame graph in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))

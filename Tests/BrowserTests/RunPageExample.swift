@@ -1,6 +1,6 @@
 import Foundation
+import GateApplication
 import GateCore
-import GateReports
 
 /// A check of a server and two other programs, with all elements of a run page.
 struct RunPageExample {

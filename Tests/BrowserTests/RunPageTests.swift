@@ -1,5 +1,5 @@
 import Foundation
-import GateReports
+import GateApplication
 import Testing
 
 @Suite("The run page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))

@@ -1,5 +1,5 @@
 import Foundation
-import GateReports
+import GateApplication
 import Testing
 
 private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SCREENSHOTS"]

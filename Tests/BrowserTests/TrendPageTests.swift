@@ -1,6 +1,6 @@
 import Foundation
+import GateApplication
 import GateCore
-import GateReports
 import Testing
 
 /// Each test also expects no other request and an empty console.

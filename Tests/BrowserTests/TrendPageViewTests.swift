@@ -1,6 +1,6 @@
 import Foundation
+import GateApplication
 import GateCore
-import GateReports
 import Testing
 
 /// The page without scripts, in print, on a phone and in dark mode, with hostile text, and its speed.

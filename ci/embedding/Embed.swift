@@ -18,7 +18,7 @@ struct Embed: BuildToolPlugin {
       + ["AllocationSampler/sampler.h", "CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     switch target.name {
-    case "GateReports": return [try pages(in: target.directoryURL.appending(path: "Pages"), context)]
+    case "GateApplication": return [try pages(in: target.directoryURL.appending(path: "Reports/Pages"), context)]
     case "GateProbe":
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import GateRunner
+import GateApplication
 import Glibc
 
 /// A command's context whose output goes to files.

@@ -1,6 +1,6 @@
 /// A metric of a whole repetition, in the order of reports.
 ///
-/// A new one is a case here with its row, its value in `Measurement/Metrics.swift`, and its words in GateReports
+/// A new one is a case here with its row, its value in `Measurement/Metrics.swift`, and its words in `Reports/Words`
 /// (`MetricWords`): without one of them it does not compile.
 package enum WholeRunMetric: String, Sendable, CaseIterable {
   /// The highest high-water mark (`VmHWM`) of a process of the tree, or that of the main process if a rule names it.

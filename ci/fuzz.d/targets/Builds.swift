@@ -1,10 +1,8 @@
 import FoundationEssentials
 import GateCore
-import GateFiles
-import GateReports
 import LinuxSystem
 
-@testable import GateRunner
+@testable import GateApplication
 
 extension FuzzTarget {
   /// Environment variables as `NAME=VALUE`, separated by zero bytes: of the build, and of the terminal.

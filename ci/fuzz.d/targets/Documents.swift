@@ -1,13 +1,11 @@
 import FoundationEssentials
 import GateCore
 
-@testable import GateFiles
-@testable import GateReports
-@testable import GateRunner
+@testable import GateApplication
 
 extension FuzzTarget {
   /// A project file; the file that it may include is always the same.
-  static let project = FuzzTarget("project", alsoWith: ["GateFilesTests/Golden/contract.yml"]) { input in
+  static let project = FuzzTarget("project", alsoWith: ["FilesTests/Golden/contract.yml"]) { input in
     let variables = ["HOST": "example.org", "SECRET": "s3cret", "LONG": String(repeating: "a", count: 3000)]
     Scratch.write("scenarios:\n  - {name: other, target: {command: [x]}}\n".utf8, to: "included.yml")
     let file = Scratch.write(input, to: "highwater.yml")
@@ -25,7 +23,7 @@ extension FuzzTarget {
   }
 
   /// A baseline file.
-  static let baseline = FuzzTarget("baseline", alsoWith: ["GateFilesTests/Golden/baseline.json"]) { input in
+  static let baseline = FuzzTarget("baseline", alsoWith: ["FilesTests/Golden/baseline.json"]) { input in
     let baseline: Baseline
     do throws(FileError) {
       baseline = try BaselineFile.decode(input, path: "b.json")
@@ -38,7 +36,7 @@ extension FuzzTarget {
   }
 
   /// A stored memory profile, compared with itself.
-  static let profile = FuzzTarget("profile", alsoWith: ["GateFilesTests/Golden/profile.json"]) { input in
+  static let profile = FuzzTarget("profile", alsoWith: ["FilesTests/Golden/profile.json"]) { input in
     let profile: ProfiledBuild
     do throws(FileError) {
       profile = try ProfileFile.decode(input, path: "p.json")
@@ -65,7 +63,7 @@ extension FuzzTarget {
   }
 
   /// A result file, and all reports of it.
-  static let result = FuzzTarget("result", alsoWith: ["GateFilesTests/Golden/result.json"]) { input in
+  static let result = FuzzTarget("result", alsoWith: ["FilesTests/Golden/result.json"]) { input in
     let result: RunResult
     do throws(FileError) {
       result = try ResultFile.decode(input, path: "r.json")
@@ -101,7 +99,7 @@ extension FuzzTarget {
   }
 
   /// Two result or baseline files; without a zero byte, the file is compared with itself.
-  static let comparison = FuzzTarget("comparison", alsoWith: ["GateFilesTests/Golden/result.json"]) { input in
+  static let comparison = FuzzTarget("comparison", alsoWith: ["FilesTests/Golden/result.json"]) { input in
     let parts = input.parts(1 + min(1, input.count { $0 == 0 }))
     var command = Compare(
       base: Scratch.write(parts[0], to: "base.json"), current: Scratch.write(parts.last ?? [], to: "current.json"))
@@ -125,7 +123,7 @@ extension FuzzTarget {
   }
 
   /// One line of a history's export.
-  static let runLine = FuzzTarget("run-line", alsoWith: ["GateFilesTests/Golden/run.jsonl"]) { input in
+  static let runLine = FuzzTarget("run-line", alsoWith: ["FilesTests/Golden/run.jsonl"]) { input in
     let run: RunSummary
     do throws(FileError) {
       run = try RunLine.decode(input, path: "h.jsonl", line: 1)

@@ -1,13 +1,10 @@
 import GateCore
-import GateHistory
-import GateReports
 
-@testable import GateFiles
-@testable import GateRunner
+@testable import GateApplication
 
 extension FuzzTarget {
   /// A file for `history import`, whose runs are then exported and drawn.
-  static let history = FuzzTarget("history", alsoWith: ["GateFilesTests/Golden/run.jsonl"]) { input in
+  static let history = FuzzTarget("history", alsoWith: ["FilesTests/Golden/run.jsonl"]) { input in
     for suffix in ["", "-wal", "-shm"] { Scratch.remove("history.sqlite" + suffix) }
     var command = HistoryImport(files: [Scratch.write(input, to: "import.jsonl")])
     command.options.history = Scratch.path("history.sqlite")

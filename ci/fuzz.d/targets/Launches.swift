@@ -1,6 +1,5 @@
+import GateApplication
 import GateCore
-import GateFiles
-import GateReports
 import MemoryMarkers
 
 @testable import LaunchRecords

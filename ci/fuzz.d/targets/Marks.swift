@@ -5,9 +5,8 @@ import LinuxSystem
 import MarkerProtocol
 import Synchronization
 
-@testable import GateFiles
+@testable import GateApplication
 @testable import GateProbe
-@testable import GateRunner
 
 extension FuzzTarget {
   /// What a target writes to `HIGHWATER_MARKS`; the size of the chunks in which it is read must not matter.

@@ -3,8 +3,8 @@ import Glibc
 import HTTPTransfer
 import LinuxSystem
 
+@testable import GateApplication
 @testable import GateProbe
-@testable import GateWebhook
 
 extension FuzzTarget {
   /// The bytes that a server answers with, before it closes the connection.

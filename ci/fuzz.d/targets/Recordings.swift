@@ -1,8 +1,7 @@
 import FoundationEssentials
 import GateCore
 
-@testable import GateFiles
-@testable import GateRunner
+@testable import GateApplication
 
 extension FuzzTarget {
   /// The measurements of a repetition, in bytes of no format of the program: times and amounts that a machine could have.

@@ -1,7 +1,7 @@
 import GateCore
 import LinuxSystem
 
-@testable import GateReports
+@testable import GateApplication
 
 extension FuzzTarget {
   /// The output of a target, and any other text that a report quotes.

@@ -1,0 +1,30 @@
+package import GateCore
+
+/// Self-checks as JSON (`highwater.selfcheck/1`), for other programs; not read by this one.
+package enum SelfCheckFile {
+  package static func encode(_ result: SelfCheckResult, words: FileWords) -> [UInt8] {
+    StudyDocument(run: result.run, verdict: result.verdict, scenarios: result.checks.map { CheckDocument($0, words) })
+      .encoded(as: .selfCheck)
+  }
+}
+
+private struct CheckDocument: Encodable {
+  let name: ScenarioName
+  let environment: EnvironmentInfo
+  let outcome: ScenarioSelfCheck.Outcome
+  let injected: Bytes
+  let repetitions: Int
+  let verdict: Verdict
+  let metrics: [MetricDocument]
+  let failure: Worded<Failure>?
+  let notes: [Worded<Note>]
+
+  init(_ check: ScenarioSelfCheck, _ words: FileWords) {
+    let result = check.result
+    (name, environment, repetitions) = (check.name, result.environment, result.repetitions.count)
+    (outcome, injected, verdict) = (check.outcome, check.injected, result.verdict)
+    metrics = result.metrics.map { MetricDocument(metric: $0, words: words) }
+    failure = result.failure.map { Worded(value: $0, text: words.failure($0)) }
+    notes = result.notes.map { Worded(value: $0, text: words.note($0, result)) }
+  }
+}

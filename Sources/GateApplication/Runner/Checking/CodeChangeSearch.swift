@@ -1,0 +1,205 @@
+import GateCore
+
+/// Joins what explains the rises of a check with what changed in the checkout.
+///
+/// It never changes a verdict: what git does not answer in time is left out.
+struct CodeChangeSearch {
+  /// How long all scenarios may take together; a single git command has its own limit.
+  private static let mostTime = Duration.seconds(20)
+  /// More functions are not reported.
+  private static let mostFunctions = 3
+  /// The text of more files is not read for one scenario.
+  private static let mostFiles = 50
+
+  private let root: String
+  private let baselines: BaselineStore
+  private let isDirty: Bool
+  private let ci: CIVariables
+  /// The commit in which the change under test left its target; nil for another build.
+  private lazy var branchBase: String? =
+    ci.targets.isEmpty ? nil : GitQuery.base(ofChange: ci.commit, since: ci.targets, in: root)
+  /// Folders of no concern.
+  private let ignored: [String]
+  private let folders: [ScenarioName: [String]]
+  private let deadline: ContinuousClock.Instant
+  private var comparisons: [String: GitComparison?] = [:]
+
+  init(of project: Project, isDirty: Bool, in invocation: Invocation) {
+    (root, self.isDirty, ci) = (project.root, isDirty, invocation.ci)
+    baselines = BaselineStore(folder: project.baselines)
+    ignored = [project.baselines, project.artifacts]
+    let pairs = project.scenarios.map { ($0.name, [$0.target.workingDirectory, $0.root]) }
+    folders = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    deadline = .now + Self.mostTime
+  }
+
+  /// Adds the changes to each scenario with a known call stack; `reference` is the commit that the check compared with
+  /// instead of the baselines, if any.
+  mutating func addChanges(to result: inout RunResult, comparedWith reference: String?) {
+    for index in result.scenarios.indices where deadline > .now {
+      guard let explanation = result.scenarios[index].explanation else { continue }
+      let stacks = explanation.finding.stacks
+      guard !stacks.isEmpty else { continue }
+      let bases = bases(of: result.scenarios[index], comparedWith: reference)
+      let known = bases.compactMap { base in comparison(with: base.commit).map { (base.origin, $0) } }
+      if known.isEmpty, let base = bases.last, GitQuery.info(of: base.commit, in: root) == nil {
+        result.run.addNote(.unknownChanges(commit: base.commit))
+      }
+      var found: [CodeChanges] = []
+      for (origin, git) in known where found.last?.functions.isEmpty ?? true {
+        found.append(changes(on: stacks, of: result.scenarios[index].name, origin, git))
+      }
+      result.scenarios[index].explanation?.changes = found.first { !$0.functions.isEmpty } ?? found.first
+    }
+  }
+
+  /// Adds the changes since the commit whose build was profiled for comparison.
+  mutating func addChanges(to explanations: inout [Explanation], since commit: String) {
+    guard let git = comparison(with: commit) else { return }
+    for index in explanations.indices where deadline > .now {
+      guard let stacks = explanations[index].comparison?.finding?.stacks, !stacks.isEmpty else { continue }
+      explanations[index].changes = changes(on: stacks, of: explanations[index].scenario, .reference, git)
+    }
+  }
+
+  private typealias Base = (origin: CodeChanges.Origin, commit: String)
+
+  /// The commits to compare with, the nearest first: a branch may be older than the approval, or younger.
+  private mutating func bases(of scenario: ScenarioResult, comparedWith reference: String?) -> [Base] {
+    if let reference { return [(.reference, reference)] }
+    let bases: [Base] = [
+      branchBase.map { (.branch, $0) }, approvedCommit(of: scenario).map { (.approved, $0) },
+    ].compactMap(\.self)
+    guard bases.count == 2, let approved = GitQuery.commits(since: bases[1].commit, in: root),
+      let own = GitQuery.commits(since: bases[0].commit, in: root), approved < own
+    else { return bases }
+    return bases.reversed()
+  }
+
+  /// The commit at which the baseline was approved; if the checkout lacks it, as after a squashed merge, the one that
+  /// brought the baseline.
+  private func approvedCommit(of scenario: ScenarioResult) -> String? {
+    guard let commit = scenario.approval?.commit else { return nil }
+    guard GitQuery.info(of: commit, in: root) == nil else { return commit }
+    let path = baselines.path(scenario.name, scenario.environment.name)
+    return GitQuery.commit(changing: path, in: root) ?? commit
+  }
+
+  private mutating func comparison(with commit: String) -> GitComparison? {
+    if let known = comparisons[commit] { return known }
+    let comparison = GitComparison(with: commit, in: root, isDirty: isDirty)
+    comparisons[commit] = .some(comparison)
+    return comparison
+  }
+
+  // MARK: One scenario
+
+  private func changes(
+    on stacks: [[StackFrame]], of scenario: ScenarioName, _ origin: CodeChanges.Origin, _ git: GitComparison
+  ) -> CodeChanges {
+    var texts = ChangedTexts(
+      git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    var hits: [StackJoin.Hit] = []
+    for hit in stacks.flatMap(join.hits) where !hits.contains(hit) { hits.append(hit) }
+    if hits.isEmpty { hits = called(by: stacks, &texts, git) }
+    var changes = CodeChanges(base: git.base, origin: origin)
+    changes.functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
+    if changes.functions.isEmpty { addElsewhere(to: &changes, git) }
+    return changes
+  }
+
+  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
+  private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
+    guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
+    texts.addSources(atMost: Self.mostFiles)
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    return stacks.flatMap { stack in
+      join.called(by: stack) { [texts] frame in frame.file.flatMap(texts.tracked).flatMap(git.text(asItIs:)) }
+    }
+  }
+
+  private func addElsewhere(to changes: inout CodeChanges, _ git: GitComparison) {
+    let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+    let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
+    var hasCommits = false
+    changes.elsewhere = ranked.prefix(ElsewhereChanges.most).compactMap { known[$0] }.map { file in
+      if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
+      guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
+      var place = ElsewhereChanges.place(of: text)
+      if !hasCommits, place.line != nil, let part = ElsewhereChanges.mainPart(of: text) {
+        place.commits = git.authors(of: part, in: text).commits
+        hasCommits = true
+      }
+      return place
+    }
+    changes.otherFiles = ranked.count - changes.elsewhere.count
+  }
+}
+
+/// The changed files that may have code on the call stacks.
+private struct ChangedTexts {
+  private let git: GitComparison
+  private let paths: TrackedFiles
+  private(set) var files: [ChangedFile] = []
+
+  init(_ git: GitComparison, frames: [StackFrame], folders: [String], most: Int) {
+    self.git = git
+    let names = Set(frames.compactMap(\.file).map { String(TrackedFiles.name(of: $0)) })
+    paths = TrackedFiles(git.tracked(named: names), tops: git.tops, folders: folders)
+    let tracked = paths
+    let concerned = Set(frames.map { Frame(frame: $0, file: $0.file.flatMap(tracked.file)) })
+    func mayConcern(_ path: String) -> Bool {
+      concerned.contains { StackJoin.mayConcern(path, $0.frame, file: $0.file) }
+    }
+    let changed = git.files.filter { !$0.isDeleted && $0.submodule == nil && mayConcern($0.path) }
+    files = changed.prefix(most).compactMap(git.text)
+    files += git.untracked(named: names).filter(mayConcern).prefix(most).compactMap(git.text(asItIs:))
+  }
+
+  private struct Frame: Hashable {
+    let frame: StackFrame
+    let file: String?
+  }
+
+  /// Adds the other changed files with functions.
+  mutating func addSources(atMost most: Int) {
+    let known = Set(files.map(\.path))
+    let sources = git.files.filter { file in
+      !file.isDeleted && !known.contains(file.path) && SourceLanguage(path: file.path) != nil
+    }
+    files += sources.prefix(most).compactMap(git.text)
+  }
+
+  func tracked(_ path: String) -> String? { paths.file(path) }
+
+  /// More lines of a change are not reported, and longer ones are cut.
+  private static let (mostLines, longestLine) = (8, 200)
+
+  func function(of hit: StackJoin.Hit) -> ChangedFunction {
+    let file = files.first { $0.path == hit.file }
+    let authors = file.map { git.authors(of: hit.part, in: $0) } ?? (commits: [], isUncommitted: false)
+    func lines(_ lines: [String]?) -> [String] {
+      (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
+    }
+    return ChangedFunction(
+      function: hit.function, caller: hit.caller, file: hit.file, line: hit.line,
+      removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
+      isUncommitted: authors.isUncommitted)
+  }
+}
+
+extension CulpritFinding {
+  /// The call stacks through which the memory rose, each with its innermost function first.
+  fileprivate var stacks: [[StackFrame]] {
+    var changes = culprit.map { [$0.change] } ?? []
+    if case .spread(let largest) = self { changes = largest }
+    return changes.map(\.frames).filter { !$0.isEmpty }
+  }
+}
+
+extension RunInfo {
+  fileprivate mutating func addNote(_ note: RunNote) {
+    if !notes.contains(note) { notes.append(note) }
+  }
+}

@@ -1,0 +1,57 @@
+import FoundationEssentials
+package import GateCore
+
+/// Finds the commits that made scenarios need more memory: builds and measures some of those between two ends.
+package struct Bisect {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
+  package var selection: [String] = []
+  /// A revision at which memory was as it should be.
+  package var good: String
+  /// A later revision at which it is too high.
+  package var bad = "HEAD"
+  package var search = BisectOptions()
+
+  package init(good: String) {
+    self.good = good
+  }
+
+  /// Searches, and prints what was found; the checkout, baselines, history and the last result are unchanged.
+  ///
+  /// - Returns: `pass` if the rise was found, `inconclusive` if the ends or the commits cannot be told apart, `failed` if
+  ///   a scenario fails at an end.
+  /// - Throws: `DiagnosticError` for bad input, or if an end cannot be built.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let studied = try StudiedProject(options, selecting: selection, in: invocation)
+    defer { withExtendedLifetime(studied) {} }
+    let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
+    let range = try CommitRange(from: good, to: bad, in: project.root)
+    let lock = try BisectBuilds.lock(in: range.gitFolder)
+    defer { withExtendedLifetime(lock) {} }
+    let begin = ContinuousClock.now
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    var bisectRun = BisectRun(
+      search, with: scenarios, in: range, of: project, artifacts: artifacts, invocation: invocation)
+    defer { invocation.console.endProgress() }
+    guard try bisectRun.search() else {
+      invocation.console.say("the same command goes on: \(Console.count(bisectRun.answerCount, "answer")) stored")
+      return invocation.interruptedExit()
+    }
+    run.duration = ContinuousClock.now - begin
+    return try report(bisectRun.result(of: run), artifacts, invocation)
+  }
+
+  private func report(
+    _ result: BisectResult,
+    _ artifacts: ArtifactsFolder,
+    _ invocation: Invocation
+  ) throws -> ExitCode {
+    invocation.console.endProgress()
+    var context = SummaryContext(exitCode: result.exitCode)
+    context.detail = invocation.console.detail
+    context.options = options.repeated
+    invocation.console.report(besides: options) { BisectReport.text(result, style: $0, context: context) }
+    for file in options.reportFiles { try file.write(BisectFile.encode(result, words: .reports), in: invocation) }
+    return result.exitCode
+  }
+}

@@ -1,0 +1,137 @@
+import FoundationEssentials
+package import GateCore
+
+/// The gate: runs scenarios, judges them against their baselines, reports and notifies.
+package struct Check {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
+  package var selection: [String] = []
+  /// Overrides the scenarios' repetitions.
+  package var repetitions: Int?
+  /// Another build of the target to compare with, instead of the baselines.
+  package var against: ComparisonSource?
+  package var notifies = true
+  /// Whether an undelivered message has its own exit code.
+  package var requiresDelivery = false
+  package var allowsMissingBaseline = false
+  /// How many scenarios to measure at the same time; nil for what the project file says.
+  package var jobs: Int?
+  /// The part of the selected scenarios to run; nil for all.
+  package var shard: ShardOption?
+
+  package init() {}
+
+  /// Runs the gate.
+  ///
+  /// - Returns: the exit code of the verdict (README, exit codes).
+  /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let temporary = try invocation.prepareMeasuring()
+    let project = try options.loadProject(
+      in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
+    let selected = try Selection(words: selection).scenarios(of: project)
+    let shard = try shard?.shard(of: selected, on: invocation.ci)
+    let scenarios = shard?.part(of: selected) ?? selected
+    try options.refuseNames(of: project.scenarios)
+    // The reports may be in this folder.
+    let artifacts = ArtifactsFolder(path: project.artifacts)
+    try artifacts.prepare(in: project.root)
+    try options.prepareReports(in: invocation)
+    let lock = try artifacts.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
+    defer { withExtendedLifetime(build) {} }
+    guard !invocation.isInterrupted else { return invocation.interruptedExit() }
+    let plans = try plans(for: scenarios, of: project, against: build, invocation)
+    // A result of several environments has the name of the plainest one; a shard may have no scenario.
+    let environment =
+      plans.map(\.environment).plainest
+      ?? project.environment.environment(of: selected[0], on: invocation.measurer)
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    run.notes = RunNote.notes(onChangeTestedBy: invocation, of: project, usingFolder: temporary)
+    // A CI system measures commits; here the files may be committed later.
+    if !invocation.ci.isInCI {
+      run.tree = BuildContext(variables: invocation.variables, root: project.root).treeOfFiles(usingFolder: temporary)
+    }
+    run.shard = shard ?? run.shard
+    let result = RunResult(run: run, environment: environment, scenarios: [])
+    return try complete(result, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)
+  }
+
+  /// Measures and judges the scenarios, reports and notifies.
+  private func complete(
+    _ result: RunResult,
+    measuring plans: [CheckPlan],
+    of project: Project,
+    into artifacts: ArtifactsFolder,
+    comparingWith build: ComparisonBuild?,
+    _ invocation: Invocation
+  ) throws -> ExitCode {
+    let explanation = CheckExplanation(
+      measurer: invocation.measurer, artifacts: artifacts,
+      profiles: ApprovedProfiles(baselines: BaselineStore(folder: project.baselines), artifacts: artifacts),
+      run: result.run.id, showProgress: invocation.console.show)
+    var checkRun = CheckRun(
+      judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
+      measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
+      jobs: jobs ?? project.jobs, keepsProfiles: artifacts.hasEarlierRuns, explanation: explanation,
+      showProgress: invocation.console.show)
+    try checkRun.prepareFolders(for: plans)
+    let begin = ContinuousClock.now
+    let measured = checkRun.results(of: plans)
+    invocation.console.endProgress()
+    guard let results = measured else { return invocation.interruptedExit() }
+    var result = result
+    result.run.duration = ContinuousClock.now - begin
+    result.scenarios = results
+    result.run.notes += [checkRun.explanation.note].compactMap(\.self)
+    var report = CheckReport(
+      result: result,
+      project: project,
+      artifacts: artifacts,
+      comparisons: checkRun.comparisons,
+      comparisonCommit: build?.commit,
+      explanations: checkRun.explanation.explanations,
+      options: options,
+      against: against,
+      requiresDelivery: requiresDelivery,
+      invocation: invocation
+    )
+    let code = report.finish(after: checkRun.writeFailures)
+    return invocation.interruptedCode ?? code
+  }
+
+  private func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    against build: ComparisonBuild?,
+    _ invocation: Invocation
+  ) throws -> [CheckPlan] {
+    guard let build else {
+      let term = allowsMissingBaseline ? MissingBaselineTerm(project: project, now: invocation.now()) : nil
+      return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer, term: term)
+    }
+    return try CheckPlan.plans(for: scenarios, of: project, against: build, measuredBy: invocation.measurer)
+  }
+}
+
+/// The part of a check that a job runs.
+package enum ShardOption: Sendable, Equatable {
+  /// What the CI system gives the job.
+  case auto
+  case part(index: Int, of: Int)
+
+  fileprivate func shard(of scenarios: [Scenario], on ci: CIVariables) throws(RunnerError) -> RunInfo.Shard {
+    let names = scenarios.map(\.name)
+    switch self {
+    case .part(let index, let count): return RunInfo.Shard(index: index, count: count, scenarios: names)
+    case .auto:
+      guard let known = ci.knownShard else {
+        throw RunnerError(
+          problem: "--shard auto: no variable of a CI system tells the shard of this job",
+          hint: "write it, as in `--shard 2/4`, or let the CI system split the job, as with `parallel: 4` on GitLab")
+      }
+      return RunInfo.Shard(index: known.index, count: known.count, scenarios: names)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import FoundationEssentials
+package import GateCore
+
+/// Judges two result or baseline files as `check` would have.
+package struct Compare {
+  package var base: String
+  package var current: String
+  package var options = SharedOptions()
+  package var allowsMissingBaseline = false
+
+  package init(base: String, current: String) {
+    self.base = base
+    self.current = current
+  }
+
+  /// Judges each scenario of the current file against the scenario of the same name in the base file.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    try options.prepareReports(in: invocation)
+    let before = try ComparedFile(path: invocation.absolute(base), shown: base)
+    let after = try ComparedFile(path: invocation.absolute(current), shown: current)
+    let bases = Dictionary(grouping: before.baselines, by: \.scenario)
+    var scenarios = after.scenarios.map { scenario in
+      let reference = reference(for: scenario, among: bases[scenario.name] ?? [])
+      return scenario.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
+    }
+    let current = Set(scenarios.map(\.name))
+    let missing = before.baselines.map(\.scenario).filter { !current.contains($0) }
+    if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(scenarios: missing)) }
+    var run = after.run ?? RunInfo(startedAt: invocation.now())
+    run.duration = .zero
+    let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)
+    try report(result, invocation)
+    return result.verdict.exitCode
+  }
+
+  private func reference(for scenario: ScenarioResult, among candidates: [Baseline]) -> Reference {
+    if let baseline = candidates.first(where: { $0.isComparable(to: scenario.environment) }) {
+      return .baseline(baseline)
+    }
+    return candidates.first.map { .other($0, scenario.environment) } ?? .missing
+  }
+
+  private func report(_ result: RunResult, _ invocation: Invocation) throws {
+    var context = SummaryContext(
+      command: .compare, detail: invocation.console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
+    )
+    // The project file is not known, so that reports refer to the judged file.
+    let place = SourcePlace(file: current, line: 1, column: 1)
+    context.places = result.scenarios.reduce(into: [:]) { $0[$1.name] = place }
+    try options.report(result, context: context, in: invocation)
+  }
+}
+
+/// The content of a result or baseline file, on either side of a comparison.
+private struct ComparedFile {
+  let baselines: [Baseline]
+  let scenarios: [ScenarioResult]
+  let environment: EnvironmentInfo
+  let run: RunInfo?
+
+  init(path: String, shown: String) throws {
+    let bytes = try SafeFile.read(path, atMost: ResultFile.largest)
+    guard BaselineFile.claims(bytes) else {
+      let result = try ResultFile.decode(bytes, path: shown)
+      guard !result.scenarios.isEmpty else {
+        throw RunnerError(
+          problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
+      }
+      run = result.run
+      environment = result.environment
+      scenarios = result.scenarios
+      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
+      return
+    }
+    let baseline = try Self.expectation(of: BaselineFile.decode(bytes, path: shown), at: path)
+    run = nil
+    baselines = [baseline]
+    scenarios = [ScenarioResult(of: baseline)]
+    environment = scenarios[0].environment
+  }
+
+  /// A baseline in its place has the changes that were approved since beside it, which a check expects as well.
+  private static func expectation(of baseline: Baseline, at path: String) throws(FileError) -> Baseline {
+    let store = BaselineStore(folder: SafeFile.folder(of: SafeFile.folder(of: path)))
+    guard store.path(baseline.scenario, baseline.environment) == path else { return baseline }
+    return try store.load(baseline.scenario, environment: baseline.environment) ?? baseline
+  }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+package import GateCore
+
+/// Injects a known amount of memory into the target of each scenario, and checks that its gate finds just that.
+package struct SelfCheck {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
+  package var selection: [String] = []
+  package var amount = InjectedAmount.share(Percent(5))
+
+  package init() {}
+
+  /// Runs the scenarios and prints what was found; baselines, history and the last result are unchanged.
+  ///
+  /// - Returns: `pass`, `regression` if a gate did not find what was injected or found something else, or `failed` or
+  ///   `inconclusive`.
+  /// - Throws: `DiagnosticError` for bad input.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
+      if amount.isZero { return }
+      try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
+    }
+    defer { withExtendedLifetime(studied) {} }
+    let (project, artifacts) = (studied.project, studied.artifacts)
+    let begin = ContinuousClock.now
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    var selfCheckRun = SelfCheckRun(amount, rule: project.environment, artifacts.selfCheck, invocation)
+    defer { invocation.console.endProgress() }
+    guard let checks = try selfCheckRun.checks(of: studied.scenarios), !invocation.isInterrupted else {
+      return invocation.interruptedExit()
+    }
+    run.duration = ContinuousClock.now - begin
+    let code = try report(SelfCheckResult(run: run, checks: checks), artifacts.selfCheck, invocation)
+    guard let failure = selfCheckRun.writeFailure else { return code }
+    invocation.console.printError(failure)
+    return code == .pass ? .failed : code
+  }
+
+  private func report(
+    _ result: SelfCheckResult,
+    _ artifacts: ArtifactsFolder,
+    _ invocation: Invocation
+  ) throws -> ExitCode {
+    invocation.console.endProgress()
+    var context = SummaryContext(exitCode: result.verdict.exitCode)
+    context.detail = invocation.console.detail
+    context.outputs = artifacts.outputs(ofFailed: result.checks.map(\.result)).mapValues(invocation.shown)
+    invocation.console.report(besides: options) { SelfCheckReport.text(result, style: $0, context: context) }
+    for file in options.reportFiles { try file.write(SelfCheckFile.encode(result, words: .reports), in: invocation) }
+    return context.exitCode
+  }
+}
+
+/// Runs scenarios alternately as they are and with the injected memory.
+private struct SelfCheckRun {
+  let amount: InjectedAmount
+  let rule: EnvironmentRule
+  let artifacts: ArtifactsFolder
+  let measurer: any Measurer
+  let showProgress: @Sendable (Progress) -> Void
+  /// The first recording that could not be written.
+  private(set) var writeFailure: FileError?
+
+  init(_ amount: InjectedAmount, rule: EnvironmentRule, _ artifacts: ArtifactsFolder, _ invocation: Invocation) {
+    (self.amount, self.rule, self.artifacts) = (amount, rule, artifacts)
+    (measurer, showProgress) = (invocation.measurer, invocation.console.show)
+  }
+
+  /// Checks one scenario after the other; nil after an interruption.
+  mutating func checks(of scenarios: [Scenario]) throws(FileError) -> [ScenarioSelfCheck]? {
+    var checks: [ScenarioSelfCheck] = []
+    for (index, scenario) in scenarios.enumerated() {
+      showProgress(.scenarioStarted(scenario.name, index: index + 1, of: scenarios.count))
+      guard let check = try check(scenario) else { return nil }
+      checks.append(check)
+    }
+    return checks
+  }
+
+  /// The first repetition is of the unchanged program, whose peak determines the amount.
+  private mutating func check(_ scenario: Scenario) throws(FileError) -> ScenarioSelfCheck? {
+    var scenario = scenario
+    // The injected memory is to be found by the gate; it may not fit into the limit.
+    scenario.limit = nil
+    var unchanged = try run(of: scenario, into: artifacts.unchanged)
+    guard unchanged.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
+    let peak = unchanged.result.repetitions.first?.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero
+    var changed = scenario
+    changed.target.ballast = amount.bytes(ofPeak: peak, pageSize: unchanged.environment.fingerprint.pageSize)
+    var own = try run(of: changed, into: artifacts)
+    let judging = ScenarioCheck(repetitions: nil, allowsMissingBaseline: true)
+    guard let results = judging.results(of: &own, against: &unchanged) else { return nil }
+    writeFailure = writeFailure ?? own.writeFailure ?? unchanged.writeFailure
+    return ScenarioSelfCheck(
+      results.own, unchanged: results.other, injecting: amount, of: changed.target.ballast)
+  }
+
+  private func run(of scenario: Scenario, into folder: ArtifactsFolder) throws(FileError) -> ScenarioRun {
+    try folder.prepareFolders(for: scenario.name)
+    let environment = rule.environment(of: scenario, on: measurer)
+    return ScenarioRun(scenario, in: environment, by: measurer, into: folder, showProgress: showProgress)
+  }
+}
+
+extension ArtifactsFolder {
+  /// The folder for recordings and outputs of `selfcheck`, apart from those of the last check.
+  fileprivate var selfCheck: ArtifactsFolder { ArtifactsFolder(path: "\(path)/selfcheck") }
+
+  /// Those of the unchanged programs.
+  fileprivate var unchanged: ArtifactsFolder { ArtifactsFolder(path: "\(path)/unchanged") }
+}

@@ -1,0 +1,141 @@
+package import GateCore
+
+/// Adds runs to the history from JSON lines and result files, of other machines or of a lost cache.
+package struct HistoryImport {
+  /// Paths, at least one; `-` is standard input.
+  package var files: [String]
+  package var options = SharedOptions()
+
+  package init(files: [String]) {
+    self.files = files
+  }
+
+  /// Adds the runs that are not yet stored; an unreadable line is reported, and the others are still added.
+  ///
+  /// - Returns: `usage` if anything could not be read.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let history = try options.historyLocation(in: invocation).openToAdd(for: .importing, in: invocation)
+    var batches = ImportBatches(history: history, in: invocation)
+    for file in files {
+      do {
+        try batches.add(file, at: file == "-" ? file : invocation.absolute(file))
+      } catch let error as FileError {
+        batches.reject(error)
+      }
+      try batches.flush()
+      if invocation.isInterrupted { break }
+    }
+    if let code = invocation.interruptedCode { return code }
+    invocation.console.say(batches.summary)
+    return batches.rejected > 0 ? .usage : .pass
+  }
+}
+
+/// The runs of an import, added in batches: one transaction per batch, so that other processes get access in between.
+private struct ImportBatches {
+  let history: History
+  let console: Console
+  /// How many runs are decoded at the same time, which takes most of the time.
+  let decoders: Int
+  private(set) var rejected = 0
+  private var additions = History.Additions()
+  private var documents: [Document] = []
+  private var size = 0
+
+  /// The text of a run, and where it was found, for messages.
+  private struct Document: Sendable {
+    let bytes: [UInt8]
+    let path: String
+    let line: Int?
+
+    func decoded() -> Result<RunSummary, FileError> {
+      do throws(FileError) {
+        return .success(try RunLine.decode(bytes, path: path, line: line))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private static let batchSize = 1000
+  /// In bytes.
+  private static let largestBatch = 16 << 20
+
+  init(history: History, in invocation: Invocation) {
+    self.history = history
+    console = invocation.console
+    decoders = invocation.measurer.usableCPUs.count
+  }
+
+  /// Reads a file; if its first line is a single brace, it is a result file, which is one document.
+  mutating func add(_ shown: String, at path: String) throws {
+    var reader = try RunLineReader(path)
+    var number = 0
+    while let line = try reader.next() {
+      number += 1
+      guard case .whole(let bytes) = line else {
+        let problem = "the line is longer than \(RunLine.largest >> 20) MiB"
+        reject(FileError(code: .tooLarge, path: shown, position: "\(number)", problem: problem))
+        continue
+      }
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) { continue }
+      if number == 1, bytes == [UInt8(ascii: "{")] {
+        return try add(Self.document(from: &reader, after: bytes, shown), shown, nil)
+      }
+      try add(bytes, shown, number)
+    }
+  }
+
+  private static func document(
+    from reader: inout RunLineReader,
+    after first: [UInt8],
+    _ shown: String
+  ) throws(FileError) -> [UInt8] {
+    var document = first
+    while let line = try reader.next() {
+      guard case .whole(let bytes) = line, document.count + bytes.count < ResultFile.largest else {
+        throw FileError(
+          code: .tooLarge, path: shown, problem: "is larger than \(ResultFile.largest >> 20) MiB")
+      }
+      document += [0x0a] + bytes
+    }
+    return document
+  }
+
+  private mutating func add(_ bytes: [UInt8], _ path: String, _ line: Int?) throws {
+    documents.append(Document(bytes: bytes, path: path, line: line))
+    size += bytes.count
+    if documents.count >= Self.batchSize || size >= Self.largestBatch { try flush() }
+  }
+
+  /// Adds the pending runs.
+  mutating func flush() throws(HistoryError) {
+    var runs: [RunSummary] = []
+    for result in SideBySide.map(documents, on: decoders, { $0.decoded() }) ?? [] {
+      switch result {
+      case .success(let run): runs.append(run)
+      case .failure(let error): reject(error)
+      }
+    }
+    (documents, size) = ([], 0)
+    guard !runs.isEmpty else { return }
+    let added = try history.append(runs)
+    for id in added.conflicts {
+      console.warn("run \(id) is already stored with different values: kept the one whose values sort last")
+    }
+    additions.added += added.added
+    additions.known += added.known
+  }
+
+  mutating func reject(_ error: FileError) {
+    rejected += 1
+    console.printError(error)
+  }
+
+  var summary: String {
+    var parts = ["added \(Console.count(additions.added, "run"))"]
+    if additions.known > 0 { parts.append("\(additions.known) already there") }
+    if rejected > 0 { parts.append("\(rejected) rejected") }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,61 @@
+import FoundationEssentials
+package import GateCore
+
+/// Lists, exports and prunes the history.
+package struct HistoryUse {
+  package enum Task: Sendable, Equatable {
+    /// The latest runs as a table; with names, those of any of these scenarios.
+    case list(names: [String], limit: Int)
+    /// All runs as JSON lines.
+    case export
+    /// The latest run as OpenMetrics text.
+    case exportOpenMetrics
+    /// Removes all runs except the latest ones.
+    case keep(Int)
+    /// Removes the runs that are older than this many days.
+    case keepDays(Int)
+
+    var changes: Bool {
+      switch self {
+      case .list, .export, .exportOpenMetrics: false
+      case .keep, .keepDays: true
+      }
+    }
+  }
+
+  package var task: Task
+  package var options: SharedOptions
+
+  package init(_ task: Task, _ options: SharedOptions) {
+    self.task = task
+    self.options = options
+  }
+
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let history = try options.historyLocation(in: invocation).openExisting(toChange: task.changes, in: invocation)
+    switch task {
+    case .list(let names, let limit): try list(history, names, limit, invocation.console)
+    case .export:
+      try history.forEachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
+    case .exportOpenMetrics:
+      invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
+    case .keep(let count): try prune(history, keeping: .latest(count), invocation.console)
+    case .keepDays(let days):
+      let start = invocation.now().addingTimeInterval(-86_400 * Double(days))
+      try prune(history, keeping: .since(start), invocation.console)
+    }
+    return .pass
+  }
+
+  private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
+    let wanted = names.map { ScenarioName($0) }
+    let runs = try history.runs(latest: limit, of: wanted)
+    if runs.isEmpty { console.say("the history has no runs" + (names.isEmpty ? "" : " of these scenarios")) }
+    console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
+  }
+
+  private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
+    let removed = try history.prune(keeping: retention)
+    console.say("removed \(Console.count(removed, "run"))")
+  }
+}

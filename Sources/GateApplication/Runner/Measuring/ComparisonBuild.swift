@@ -1,0 +1,53 @@
+import GateCore
+
+/// Another build of the targets, run alternately with this one, with which the values are compared.
+struct ComparisonBuild {
+  /// What it is, for results.
+  let note: Note
+  /// nil if it is unknown.
+  let commit: String?
+  /// The scenario with this build as its target; it keeps other runs out of the build's worktree.
+  let scenario: (Scenario) throws(RunnerError) -> Scenario
+
+  /// The build of a changed command; paths in it are relative to `folder`.
+  init(_ command: ReplacedCommand, named text: String, from folder: String) {
+    note = .comparedWithBuild(build: text)
+    commit = nil
+    scenario = { scenario throws(RunnerError) in try command.replacingTarget(of: scenario, from: folder) }
+  }
+
+  /// The build of a commit in its own worktree, where the whole scenario runs.
+  init(_ build: CommitBuild) {
+    note = .comparedWithCommit(revision: build.revision, commit: build.commit)
+    commit = build.commit
+    scenario = { $0.moved(to: build.folder) }
+  }
+}
+
+/// The other build to compare with, as the user gives it.
+package enum ComparisonSource: Sendable, Equatable {
+  /// A program, a command, or variables (``ReplacedCommand``).
+  case command(String)
+  /// A revision of the repository, and the shell command that builds it, if it must be built.
+  case revision(String, build: String?)
+
+  /// The build; a commit is built now.
+  func build(for project: Project, log: String, _ invocation: Invocation) throws -> ComparisonBuild {
+    switch self {
+    case .command(let text):
+      return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
+    case .revision(let revision, let command):
+      let build = try CommitBuild(revision, in: project.root)
+      try build.prepare(with: command, log: log, invocation)
+      return ComparisonBuild(build)
+    }
+  }
+
+  /// The options of `check` that give it.
+  var options: [String] {
+    switch self {
+    case .command(let text): ["--against", text]
+    case .revision(let revision, let command): ["--against-ref", revision] + (command.map { ["--build", $0] } ?? [])
+    }
+  }
+}

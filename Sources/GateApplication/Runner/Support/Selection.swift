@@ -1,0 +1,58 @@
+import GateCore
+
+/// The selection of scenarios for a command.
+struct Selection {
+  /// Names, `tag:NAME`, and patterns with `*`; empty for all.
+  let words: [String]
+
+  /// The selected scenarios, in file order.
+  ///
+  /// A plain name also selects every member of its matrix.
+  ///
+  /// - Throws: an error for each word without a match.
+  func scenarios(of project: Project) throws(RunnerError) -> [Scenario] {
+    guard !words.isEmpty else {
+      guard !project.scenarios.isEmpty else {
+        throw RunnerError(
+          problem: "the project has no scenarios", place: project.file, hint: "add one under `scenarios:`")
+      }
+      return project.scenarios
+    }
+    let names = project.scenarios.map(\.name.text)
+    let unmatched = words.filter { word in !project.scenarios.contains { Self.matches(word, $0.name.text, $0.tags) } }
+    guard unmatched.isEmpty else {
+      throw RunnerError(unmatched.map { Self.diagnostic(about: $0, names: names, in: project) })
+    }
+    return project.scenarios.filter { scenario in
+      words.contains { Self.matches($0, scenario.name.text, scenario.tags) }
+    }
+  }
+
+  /// Whether a word selects a scenario of this name.
+  static func matches(_ word: String, _ name: String, _ tags: [String] = []) -> Bool {
+    if word.hasPrefix("tag:") { return tags.contains(String(word.dropFirst(4))) }
+    return word == name || name.hasPrefix("\(word)[")
+      || (word.contains("*") && fits(Array(word.utf8), Array(name.utf8)))
+  }
+
+  /// Matches a pattern in which `*` is any text, in time proportional to the product of both lengths.
+  private static func fits(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
+    var reachable = Set([0])
+    for byte in pattern {
+      if byte == 0x2a {
+        reachable = Set((reachable.min() ?? text.count + 1)..<(text.count + 1))
+      } else {
+        reachable = Set(reachable.filter { $0 < text.count && text[$0] == byte }.map { $0 + 1 })
+      }
+      guard !reachable.isEmpty else { return false }
+    }
+    return reachable.contains(text.count)
+  }
+
+  private static func diagnostic(about word: String, names: [String], in project: Project) -> Diagnostic {
+    let tags = Set(project.scenarios.flatMap(\.tags)).map { "tag:\($0)" }
+    let closest = NearMiss.closest(to: word, among: names + tags)
+    let hint = closest.map { "did you mean `\($0)`?" } ?? "`highwater validate` lists the scenarios"
+    return Diagnostic(place: project.file, problem: "no scenario matches `\(word)`", hint: hint)
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import GateApplication
+import GateCore
+import HTTPTransfer
+import LinuxSystem
+import LoopbackServers
+
+/// A sender with a temporary outbox, short pauses, and timeouts for a loaded machine.
+struct WebhookFixtures {
+  let folder: TemporaryFolder
+  let interruption = Interruption()
+  var policy = DeliveryPolicy()
+  var trust = HTTPTrust()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    policy.firstPause = .milliseconds(5)
+    policy.attemptTimeout = .seconds(20)
+    policy.totalTimeout = .seconds(60)
+  }
+
+  var outbox: String { folder.path("artifacts/outbox") }
+
+  func deliver(_ messages: [OutgoingMessage], to webhooks: [Webhook]) -> [DeliveryReport] {
+    WebhookSender(outbox: outbox, policy: policy, trust: trust, interruption: interruption)
+      .deliver(messages, webhooks: webhooks)
+  }
+
+  /// The visible files of the outbox, oldest first.
+  func files() throws -> [String] {
+    guard FileManager.default.fileExists(atPath: outbox) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: outbox).sorted()
+  }
+
+  func text(of file: String) throws -> String {
+    try String(contentsOfFile: "\(outbox)/\(file)", encoding: .utf8)
+  }
+
+  /// Writes a file into the outbox, as another program would.
+  func write(_ text: String, to name: String) throws {
+    try FileManager.default.createDirectory(atPath: outbox, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(outbox)/\(name)"))
+  }
+}
+
+extension Webhook {
+  init(_ url: String, named reference: String = "${HOOK}", secret: String? = nil) {
+    self.init(reference: reference, url: Secret(url), secret: secret.map { Secret($0) })
+  }
+}
+
+extension OutgoingMessage {
+  init(to webhook: Webhook, id: String, _ text: String = "{\"verdict\":\"pass\"}") {
+    self.init(webhook: webhook, deliveryID: id, body: Array(text.utf8))
+  }
+}
+
+extension DeliveryReport {
+  var isQueued: Bool {
+    if case .queued = outcome { true } else { false }
+  }
+}
