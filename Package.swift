@@ -113,8 +113,9 @@ let package = Package(
     module(
       "GateApplication",
       over: [
-        "GateCore", "GateProbe", "LinuxSystem", "LaunchRecords", "Digests", "HTTPTransfer", "CPostgreSQL",
-        gatePart("Yams", of: "Yams"), gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
+        "GateCore", "GateProbe", "LinuxSystem", "LaunchRecords", "Digests", "HTTPTransfer", "CLinux", "CPostgreSQL",
+        gatePart("ArgumentParser", of: "swift-argument-parser"), gatePart("Yams", of: "Yams"),
+        gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
         gatePart("Mustache", of: "swift-mustache"),
       ],
       embedding: ["Embed"]
@@ -123,7 +124,7 @@ let package = Package(
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "LinuxSystem", "GateApplication", "CLinux", gatePart("ArgumentParser", of: "swift-argument-parser"),
+        "GateCore", "LinuxSystem", "GateApplication", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: languageSettings()
     ),

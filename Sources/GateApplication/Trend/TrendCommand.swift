@@ -1,5 +1,4 @@
 import ArgumentParser
-import GateApplication
 import GateCore
 
 struct TrendCommand: UseCaseCommand {

@@ -1,11 +1,16 @@
-import ArgumentParser
-import GateApplication
-import GateCore
+package import ArgumentParser
+package import GateCore
+
+/// A command that runs a use case.
+package protocol UseCaseCommand: ParsableCommand {
+  var console: ConsoleOptions { get }
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode
+}
 
 extension Console.Colour: ExpressibleByArgument {}
 
 /// The amount and the colour of output.
-struct ConsoleOptions: ParsableArguments {
+package struct ConsoleOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print only failures and the verdict.")
   var quiet = false
 
@@ -15,11 +20,13 @@ struct ConsoleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Colour the output: auto, always or never. NO_COLOR is honoured.", valueName: "when"))
   var color = Console.Colour.auto
 
-  func validate() throws {
+  package init() {}
+
+  package func validate() throws {
     guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose are mutually exclusive") }
   }
 
-  func console(variables: [String: String]) -> Console {
+  package func console(variables: [String: String]) -> Console {
     Console(volume: quiet ? .quiet : verbose ? .verbose : .normal, colour: color, variables: variables)
   }
 }

@@ -1,10 +1,8 @@
-import ArgumentParser
-import GateApplication
-import GateCore
+package import ArgumentParser
 
 /// The command line: the only place that parses arguments and ends the process.
-struct Highwater: ParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct Highwater: ParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "highwater",
     abstract: "Fails a build when a program's memory rises.",
     discussion: """
@@ -37,10 +35,6 @@ struct Highwater: ParsableCommand {
       HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )
-}
 
-/// A command that runs a use case.
-protocol UseCaseCommand: ParsableCommand {
-  var console: ConsoleOptions { get }
-  func execute(in invocation: Invocation) throws -> GateCore.ExitCode
+  package init() {}
 }

@@ -1,12 +1,11 @@
 import CLinux
-import GateApplication
 import GateCore
 import LinuxSystem
 
 /// What the start of this process gives, and what its limits take.
-enum ThisProcess {
+package enum ThisProcess {
   /// The arguments without the program's name; `CommandLine` has none where `/proc` is not mounted.
-  static var arguments: [String] {
+  package static var arguments: [String] {
     (1..<max(1, hw_argument_count())).compactMap { hw_argument($0).map { String(systemText: $0) } }
   }
 
@@ -20,7 +19,7 @@ enum ThisProcess {
   /// started.
   ///
   /// Swift ends the process by a signal then, and an allocation may fail anywhere.
-  static func reportExhaustedMemory() {
+  package static func reportExhaustedMemory() {
     let error = RunnerError(
       problem: "out of memory: a limit of this process is too low", hint: "raise it (ulimit -v, ulimit -d)")
     let text = error.diagnostics.map { "\($0)\n" }.joined()
