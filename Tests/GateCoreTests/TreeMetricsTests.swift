@@ -72,6 +72,10 @@ struct TreeMetricsTests {
         .processFailed(command: "p2", status: .exited(code: 134)),
         .processFailed(command: "p3", status: .signaled(signal: .abrt, coreDumped: false)),
       ])
+    // As an OOM daemon does.
+    recording.processes[1].ending = .signaled(signal: .kill, coreDumped: false)
+    let killed = RecordingNote.processFailed(command: "p2", status: .signaled(signal: .kill, coreDumped: false))
+    #expect(recording.result().notes.contains(killed))
     recording.stopRequested = .zero
     #expect(!recording.result().notes.contains { if case .processFailed = $0 { true } else { false } })
   }

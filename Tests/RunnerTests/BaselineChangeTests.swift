@@ -207,6 +207,23 @@ struct BaselineChangeTests {
     #expect(try project.approve().code == .usage)
   }
 
+  @Test(
+    "A result whose commit is not a hash is refused, even if its files fit",
+    arguments: ["HEAD", "main", "--all", #"HASH\ntouch x"#, "HASH^0"])
+  func forgedCommit(name: String) throws {
+    let project = try project()
+    try project.write("b\n", to: "source.c")
+    project.measurer.hold(110)
+    _ = try project.check()
+    let measured = try project.shell("git rev-parse HEAD")
+    try project.commit("source.c")
+    let text = try project.read(".highwater/result.json")
+    let forged = text.replacing(measured, with: name.replacing("HASH", with: measured))
+    try #require(forged != text)
+    try project.write(forged, to: ".highwater/result.json")
+    #expect(try project.approve().code == .usage)
+  }
+
   // MARK: Environments
 
   @Test("A baseline whose environment was named on the command line is not replaced from another kind of machine")

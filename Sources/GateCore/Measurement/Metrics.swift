@@ -287,19 +287,25 @@ extension Recording {
     return notes + failedProcesses
   }
 
+  // text from outside: what programs print that do not run under a tracer
+  private static let refusals = ["skip", "not run", "refus", "does not work", "not permitted", "exiting"]
+  private static let tracers = ["ptrace", "traced", "debugger", "tracerpid"]
+
   /// Whether a line of the output is like `skipping: process is being traced`.
   private static func skipsUnderTracer(_ line: Substring) -> Bool {
     let line = line.lowercased()
-    return line.contains("skip") && ["ptrace", "traced", "debugger"].contains { line.contains($0) }
+    return refusals.contains { line.contains($0) } && tracers.contains { line.contains($0) }
   }
 
-  /// What a shell or a launcher may hide: processes that crashed, and a main process that failed, before the stop request.
+  /// What a shell or a launcher may hide: processes that crashed, and a main process that failed or was killed, as by an OOM
+  /// daemon, before the stop request.
   ///
   /// The end of the first process is judged.
   private var failedProcesses: [RecordingNote] {
     let ended = processes.dropFirst().filter { process in stopRequested.map { process.lastSeen < $0 } ?? true }
     let failed = ended.compactMap { process -> RecordingNote? in
-      guard let ending = process.ending, ending.isCrash || (process.isMain && ending.isFailure) else { return nil }
+      guard let ending = process.ending else { return nil }
+      guard ending.isCrash || process.isMain && (ending.isFailure || ending.isKill) else { return nil }
       return .processFailed(command: process.command, status: ending)
     }
     var notes: [RecordingNote] = []

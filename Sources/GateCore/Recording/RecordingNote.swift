@@ -68,7 +68,7 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   package func mayHideValue(of metric: MetricName) -> Bool {
     switch self {
     case .marksDropped, .messagesDropped: metric.kind.isFromMessages || metric.inPhase != nil
-    case .numbersTooLarge: metric.isValue
+    case .numbersTooLarge, .unknownMarks: metric.isValue
     case .secondUnits(let values): values.contains { $0.metric == metric.text }
     case .tooFewDescriptors, .processesSeldomRead: !metric.isValue && !metric.isInstances
     default: false

@@ -3,6 +3,12 @@ package enum CommitID {
   /// Fewer digits may be ambiguous (git's default for `core.abbrev`).
   private static let fewestDigits = 7
 
+  /// Whether a text can be the ID of a commit, and not a branch, an option or several lines: 7 to 64 hexadecimal digits (SHA-1
+  /// has 40 and SHA-256 64).
+  package static func isHash(_ text: String) -> Bool {
+    (fewestDigits...64).contains(text.utf8.count) && text.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+  }
+
   /// Whether both name the same commit; one may be abbreviated.
   package static func areSame(_ left: String, _ right: String) -> Bool {
     let (left, right) = (left.lowercased(), right.lowercased())

@@ -51,10 +51,11 @@ extension RecordingNote {
     case .processFailed(let command, let status):
       "a process failed, and the target ended well all the same: `\(command)` \(status.displayText)"
     case .stoppedItself(let command):
-      "`\(command)` had stopped itself (SIGSTOP) when the time was over, as a program does that waits to be traced; it "
+      "`\(command)` had stopped itself (SIGSTOP) when the time was over, and nobody continued it; a program that waits to be "
+        + "traced does so, and it "
         + PtraceAdvice.text
     case .skippedUnderTracer:
-      "the target printed that it skipped something because it is traced; it \(PtraceAdvice.text)"
+      "the target printed that it skips something, or does not run, under a tracer; it \(PtraceAdvice.text)"
     case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
     }
   }
