@@ -61,14 +61,14 @@ struct ExplainReportTests {
     called.callers = ["handle", "main"].map { FunctionName(module: "app.py", name: $0, isScript: true) }
     called.scripts = [.init(called.callers[0], line: 12)]
     culprit.change = called
-    var (later, copied, whole) = (culprit, culprit, culprit)
-    (later.isReleasedLater, whole.share) = (true, 1)
+    var (later, copied, whole, inner) = (culprit, culprit, culprit, culprit)
+    (later.isReleasedLater, whole.share, inner.inPackage) = (true, 1, change)
     var overlap = later
     overlap.heldWith = change
     copied.change.evidence = .copied
     let findings: [CulpritFinding] = [
       .named(culprit: culprit), .named(culprit: whole), .named(culprit: later), .named(culprit: overlap),
-      .named(culprit: copied), .noRise,
+      .named(culprit: copied), .named(culprit: inner), .noRise,
       .otherMethod(before: .stops, now: .stopsAndBlocks),
       .notReproduced, .mapped(rise: MappedRise(.files, rise: .mebibytes(9))),
       .mapped(

@@ -2,6 +2,8 @@
 package enum ElsewhereChanges {
   /// More files are only counted.
   package static let most = 5
+  /// More dependencies of one file are left out.
+  private static let mostDependencies = 100
 
   private static let texts: Set<Substring> = ["md", "rst", "adoc", "txt"]
   private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
@@ -26,7 +28,8 @@ package enum ElsewhereChanges {
   /// What is known of a changed file with its text.
   package static func place(of file: ChangedFile) -> ChangedPlace {
     if DependencyVersions.are(in: file.path) {
-      return ChangedPlace(file: file.path, dependencies: Array(DependencyVersions.changes(in: file).prefix(most)))
+      let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
+      return ChangedPlace(file: file.path, dependencies: Array(changes))
     }
     guard let language = SourceLanguage(path: file.path), let part = mainPart(of: file) else {
       return ChangedPlace(file: file.path)

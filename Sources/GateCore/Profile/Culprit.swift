@@ -9,11 +9,15 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var isReleasedLater: Bool
   /// What another function holds at the same time, if its memory is released later.
   package var heldWith: FunctionChange?
+  /// What of it a function of an installed package holds that the program calls, if that is a good part.
+  package var inPackage: FunctionChange?
 
   package init(
-    change: FunctionChange, share: Double, isReleasedLater: Bool = false, heldWith: FunctionChange? = nil
+    change: FunctionChange, share: Double, isReleasedLater: Bool = false, heldWith: FunctionChange? = nil,
+    inPackage: FunctionChange? = nil
   ) {
     (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
+    self.inPackage = inPackage
   }
 }
 
@@ -174,7 +178,24 @@ extension ProfileComparison {
     return .named(
       culprit: Culprit(
         change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
-        isReleasedLater: isReleasedLater, heldWith: isReleasedLater ? heldWith(chosen) : nil))
+        isReleasedLater: isReleasedLater, heldWith: isReleasedLater ? heldWith(chosen) : nil,
+        inPackage: inPackage(beneath: chosen, among: clear)))
+  }
+
+  /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
+  private static let leastInPackage = 0.4
+
+  /// The function of a package that holds most beneath one of the program: the memory of one call may belong to several
+  /// functions, of which none has enough of the rise, as an argument that is never released and what keeps it.
+  private func inPackage(beneath chosen: FunctionChange, among rises: [FunctionChange]) -> FunctionChange? {
+    guard origin(of: chosen.function) == .program else { return nil }
+    let called = functions(calledBy: chosen.function)
+    let least = Self.leastInPackage * Double(chosen.change.count)
+    let inner = rises.filter { rise in
+      Double(rise.change.count) >= least && called.contains(rise.function) && origin(of: rise.function) == .package
+    }
+    let largest = inner.map(\.change).max()
+    return mostSpecific(of: inner.filter { $0.change == largest }, unclear: { _ in .zero })
   }
 
   /// The first ones that do not contain each other; of those that do, the one that is called if it has most of the change.

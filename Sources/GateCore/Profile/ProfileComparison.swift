@@ -228,8 +228,8 @@ extension ProfileComparison {
   /// The nearest callers, and those of them that are scripts whose places are of interest: the nearest of all, and the
   /// nearest of the program, which are among them however far they are.
   ///
-  /// If a script of the program is among them, of each other package the nearest function is enough, and the language's
-  /// library is left out.
+  /// If a script of the program is among them, of each package but the function's own the nearest function is enough, and
+  /// the language's library is left out.
   private func shownCallers(
     _ all: [FunctionName], of function: FunctionName
   ) -> (near: [FunctionName], scripts: [FunctionName]) {
@@ -242,15 +242,15 @@ extension ProfileComparison {
     return (near, near.filter(required.contains))
   }
 
-  /// Callers without the scripts of the language's library, and without those of a package that is called by another
-  /// function of it.
+  /// Callers without the scripts of the language's library, and of a package that is not the function's own without those
+  /// that another one of it calls.
   private func withoutInner(_ callers: [FunctionName], of function: FunctionName) -> [FunctionName] {
-    var packages: Set<Substring> = function.isScript ? [function.package] : []
+    var packages: Set<Substring> = []
     return callers.filter { name in
       guard name.isScript else { return true }
       return switch origin(of: name) {
       case .program: true
-      case .package: packages.insert(name.package).inserted
+      case .package: function.isScript && name.package == function.package || packages.insert(name.package).inserted
       case .language: false
       }
     }

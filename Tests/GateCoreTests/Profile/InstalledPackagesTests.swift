@@ -64,15 +64,35 @@ struct InstalledPackagesTests {
       ])
   }
 
-  @Test("Of the packages through which a package was called the nearest function of each is shown")
+  @Test("The way through the function's own package is shown, and of other packages the nearest function of each")
   func packages() throws {
     let change = try change([
       "app.py:main pkg/square/client.py:a pkg/square/types.py:b pkg/pydantic/main.py:c pkg/pydantic/_meta.py:new":
         9_000_000
     ])
     #expect(change.function.description == "pydantic/_meta.py:new")
-    #expect(change.callers.map(\.description) == ["square/types.py:b", "app.py:main"])
-    #expect(change.scripts.map(\.function.name) == ["b", "main"])
+    #expect(change.callers.map(\.description) == ["pydantic/main.py:c", "square/types.py:b", "app.py:main"])
+    #expect(change.scripts.map(\.function.name) == ["c", "main"])
+    let page = "app.py:main app.py:text pkg/plumber/page.py:extract pkg/plumber/page.py:layout pkg/plumber/box.py:chars"
+    let inner = try self.change(["\(page) pkg/plumber/page.py:objects pkg/plumber/page.py:parse": 9_000_000])
+    #expect(inner.callers.map(\.name) == ["objects", "chars", "layout", "text"])
+  }
+
+  @Test("Of what the program holds the largest part of one package is told")
+  func inPackage() throws {
+    let root = "app.py:<module> app.py:root"
+    let stacks: [String: Int64] = [
+      "\(root) gmpy2/gmpy2.so!enter": 4_800_000, "\(root) gmpy2/gmpy2.so!new": 2_600_000,
+      "\(root) gmpy2/gmpy2.so!sqrt libmpfr.so!init": 2_600_000,
+    ]
+    let comparison = ProfileComparison(before: PythonStack.build([:]), now: PythonStack.build(stacks))
+    let culprit = try #require(comparison.finding?.culprit)
+    #expect(culprit.change.function.name == "root")
+    #expect(culprit.inPackage?.function.description == "gmpy2/gmpy2.so!enter")
+    #expect(culprit.inPackage?.change == Bytes(4_800_000))
+    let spread = stacks.merging(["\(root) gmpy2/gmpy2.so!enter": 2_000_000]) { $1 }
+    let other = ProfileComparison(before: PythonStack.build([:]), now: PythonStack.build(spread)).finding?.culprit
+    #expect(other?.change.function.name == "root" && other?.inPackage == nil)
   }
 
   @Test("Files of other folders are the program's own")

@@ -67,7 +67,7 @@ extension ChangedFunction {
 }
 
 extension ChangedPlace {
-  private static let mostDependencies = 3
+  private static let mostDependencies = 5
 
   /// As in `put() at app.py:3: 4f2c9e1ab Keep headers (Ada)` or `requirements.txt (pillow 9.0 → 9.1)`.
   fileprivate var text: String {

@@ -42,6 +42,11 @@ extension Culprit {
   /// As in `85 %`, or `all` if it is that or more, since other functions may hold less than before.
   fileprivate var shareText: String { share < 1 ? Format.share(share * 100) : "all" }
 
+  /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so)`.
+  fileprivate var packageText: String {
+    inPackage.map { "; \(Format.difference(Double($0.change.count))) of it by \($0.path(callers: 0))" } ?? ""
+  }
+
   /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
   fileprivate var overlapText: String {
     guard isReleasedLater else { return "" }
@@ -74,7 +79,7 @@ extension CulpritFinding {
   package func text(of rise: ExplainedRise) -> String {
     switch self {
     case .named(let culprit):
-      "\(culprit.change.text), \(culprit.shareText) of \(rise.name)\(culprit.overlapText)"
+      "\(culprit.change.text), \(culprit.shareText) of \(rise.name)\(culprit.packageText)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
     case .mapped(let mapped): mapped.text
@@ -86,7 +91,7 @@ extension CulpritFinding {
     case .belowNoise(nil, let least):
       "no function is named: the rise is not clearly above the noise (at least \(Format.amount(least)) would be)"
     case .spread(let largest):
-      "no function is named: the rise is spread over several, the largest are "
+      "the rise is spread over several functions, and none has most of it; the largest are "
         + largest.map(\.text).joined(separator: "; ")
     case .other(let part, let rise): "\(Format.difference(Double(rise.count))) \(part.riseText)"
     case .ended(let rise):
