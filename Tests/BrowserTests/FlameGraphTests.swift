@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("The flame graph in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct FlameGraphTests {

@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import GateCore
+
+@testable import GateApplication
 
 /// A check of a server and two other programs, with all elements of a run page.
 struct RunPageExample {

@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 @Suite("The run page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct RunPageTests {

@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SCREENSHOTS"]
 

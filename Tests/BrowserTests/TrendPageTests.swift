@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// Each test also expects no other request and an empty console.
 @Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))

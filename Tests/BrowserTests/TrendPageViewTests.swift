@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// The page without scripts, in print, on a phone and in dark mode, with hostile text, and its speed.
 extension TrendPageTests {

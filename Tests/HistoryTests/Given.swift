@@ -1,8 +1,9 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import LoopbackServers
 import Testing
+
+@testable import GateApplication
 
 /// Runs for histories.
 enum Given {

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("History files")
 struct HistoryFileTests {

@@ -1,7 +1,7 @@
 import Dispatch
 import FoundationEssentials
+@testable import GateApplication
 @testable import GateCore
-import GateApplication
 import Statistics
 import Synchronization
 import Testing

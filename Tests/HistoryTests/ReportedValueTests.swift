@@ -1,7 +1,8 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Reported values in a history")
 struct ReportedValueTests {

@@ -1,6 +1,6 @@
-import GateApplication
 import Testing
 
+@testable import GateApplication
 @testable import GateCore
 
 @Suite("Changes of the code in reports")

@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Progress in a log")
 struct ProgressLogTests {

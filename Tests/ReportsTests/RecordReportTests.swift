@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("The report of a recorded command")
 struct RecordReportTests {

@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// A repository whose branches approve rises and falls of the same scenario.
 @Suite("Approved changes of a baseline")

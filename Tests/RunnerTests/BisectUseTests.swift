@@ -1,8 +1,9 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import Synchronization
 import Testing
+
+@testable import GateApplication
 
 /// Bisects real repositories with scripted builds and targets.
 @Suite("Bisecting with scripted builds")

@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 @Suite("The tables of ci-systems.md")
 struct CIDocumentationTests {

@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Writing a first project file, with scripted recordings")
 struct InitUseTests {

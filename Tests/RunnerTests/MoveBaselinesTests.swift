@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// A repository whose baselines were approved on a machine with two CPUs, and a machine with one.
 @Suite("Moving baselines to another kind of machine")

@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("The self-check of a project's gates")
 struct SelfCheckUseTests {

@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// A project file with one error.
 struct InvalidProjectFile: Sendable, CustomTestStringConvertible {

@@ -1,9 +1,10 @@
 import Foundation
-import GateApplication
 import GateCore
 import HTTPTransfer
 import LinuxSystem
 import LoopbackServers
+
+@testable import GateApplication
 
 /// A sender with a temporary outbox, short pauses, and timeouts for a loaded machine.
 struct WebhookFixtures {

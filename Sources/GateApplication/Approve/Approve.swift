@@ -1,34 +1,30 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 import LinuxSystem
 
 /// What is approved, and why.
-package struct ApprovalRequest {
-  package var options = SharedOptions()
-  package var selection: [String] = []
-  package var reason: String?
+struct ApprovalRequest {
+  var options = SharedOptions()
+  var selection: [String] = []
+  var reason: String?
   /// Whether results are approved that would be refused, or that pass (``ApprovalReview``).
-  package var forces = false
-
-  package init() {}
+  var forces = false
 }
 
 /// Approves measured results as baselines.
-package struct Approve {
-  package var request = ApprovalRequest()
+struct Approve {
+  var request = ApprovalRequest()
   /// A result file of another machine, or its folder with the profiles, instead of that of the last check.
-  package var from: String?
+  var from: String?
   /// Whether only improvements are approved.
-  package var ratchets = false
+  var ratchets = false
   /// Whether only the changes since a baseline become a part of it, where the result confirms them.
-  package var folds = false
-
-  package init() {}
+  var folds = false
 
   /// Writes a baseline for each selected scenario of the result.
   ///
   /// - Returns: `pass`; `failed` if a requested scenario cannot be approved, and `usage` if it can by `--force`.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)
     let path = try resultPath(project, invocation)
     let result = try loadResult(path)

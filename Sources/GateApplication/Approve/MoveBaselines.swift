@@ -1,22 +1,20 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Brings what was approved on other machines to this one, by measuring here the commit that has it.
 ///
 /// The values of one machine say little about those of another: allocators, CPUs and libraries change each program in its
 /// own way. So nothing is converted. The commit has all approved changes, and the new baseline needs none.
-package struct MoveBaselines {
+struct MoveBaselines {
   /// Forced, it replaces a baseline of the same name, but of another kind of machine.
-  package var request = ApprovalRequest()
+  var request = ApprovalRequest()
   /// The shell command that builds the commit, if it must be built.
-  package var build: String?
-
-  package init() {}
+  var build: String?
 
   /// Writes a baseline for each selected scenario that has one, but none for this machine.
   ///
   /// - Returns: `pass`; `failed` if a scenario cannot be approved, and `usage` if it can by `--force`.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let studied = try StudiedProject(request.options, selecting: request.selection, in: invocation)
     let mover = BaselineMover(request, of: studied.project, into: studied.artifacts.comparison, invocation)
     var plans: [BaselineMover.Plan] = []

@@ -1,18 +1,18 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Finds the commits that made scenarios need more memory: builds and measures some of those between two ends.
-package struct Bisect {
-  package var options = SharedOptions()
+struct Bisect {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
+  var selection: [String] = []
   /// A revision at which memory was as it should be.
-  package var good: String
+  var good: String
   /// A later revision at which it is too high.
-  package var bad = "HEAD"
-  package var search = BisectOptions()
+  var bad = "HEAD"
+  var search = BisectOptions()
 
-  package init(good: String) {
+  init(good: String) {
     self.good = good
   }
 
@@ -21,7 +21,7 @@ package struct Bisect {
   /// - Returns: `pass` if the rise was found, `inconclusive` if the ends or the commits cannot be told apart, `failed` if
   ///   a scenario fails at an end.
   /// - Throws: `DiagnosticError` for bad input, or if an end cannot be built.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let studied = try StudiedProject(options, selecting: selection, in: invocation)
     defer { withExtendedLifetime(studied) {} }
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)

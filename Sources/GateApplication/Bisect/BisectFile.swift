@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The answer of a bisection as JSON (`highwater.bisect/1`), for other programs; not read by this one.
-package enum BisectFile {
-  package static func encode(_ result: BisectResult, words: FileWords) -> [UInt8] {
+enum BisectFile {
+  static func encode(_ result: BisectResult, words: FileWords) -> [UInt8] {
     JSON.encode(WithSchema(schema: .bisect, content: BisectDocument(result, words)), .pretty)
   }
 }

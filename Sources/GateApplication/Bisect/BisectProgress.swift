@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// The progress of a bisection, a line for each commit.
-package enum BisectProgress {
+enum BisectProgress {
   /// As in `4f2a91c0d  commit 104 of 200, about 7 builds left  Cache decoded rows`.
-  package static func started(
+  static func started(
     _ commit: String,
     _ subject: String?,
     number: Int,
@@ -17,22 +17,22 @@ package enum BisectProgress {
   }
 
   /// What was learned of a commit, as in `  load: like the good end`.
-  package static func answer(at index: Int, of bisection: Bisection, scenario: ScenarioName?) -> String {
+  static func answer(at index: Int, of bisection: Bisection, scenario: ScenarioName?) -> String {
     let name = scenario.map { "\(TerminalText.safe($0.text)): " } ?? ""
     let text = TerminalText.cut("  \(name)\(bisection.answerText(at: index))", to: 79, mark: "...")
     return TerminalText.withPlainSpaces(text)
   }
 
-  package static func resumed(_ count: Int) -> String {
+  static func resumed(_ count: Int) -> String {
     "going on with \(count == 1 ? "the stored answer" : "\(count) stored answers") of an earlier run "
       + "(--restart forgets them)"
   }
 
-  package static func narrowed(to count: Int, from whole: Int) -> String {
+  static func narrowed(to count: Int, from whole: Int) -> String {
     "the history shows the step in \(count == 1 ? "1" : "\(count)") of the \(whole) commits: searching there"
   }
 
-  package static let notInHistory = "the step of the history is not there any more: searching the whole range"
+  static let notInHistory = "the step of the history is not there any more: searching the whole range"
 }
 
 extension Bisection {

@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The report of `bisect`: which commits made memory rise.
-package enum BisectReport {
-  package static func text(_ result: BisectResult, style: TerminalStyle, context: SummaryContext) -> String {
+enum BisectReport {
+  static func text(_ result: BisectResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     for scenario in result.scenarios {
       BisectBlock(scenario: scenario, result: result, context: context).write(to: &page)

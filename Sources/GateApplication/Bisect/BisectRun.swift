@@ -1,18 +1,16 @@
-package import GateCore
+import GateCore
 
 /// How to search.
-package struct BisectOptions: Sendable, Equatable {
+struct BisectOptions: Sendable, Equatable {
   /// The shell command that builds a commit; nil if there is nothing to build.
-  package var build: String?
+  var build: String?
   /// Overrides the scenarios' repetitions.
-  package var repetitions: Int?
+  var repetitions: Int?
   /// The only metric to search; nil for the one that rose most clearly.
-  package var metric: MetricName?
-  package var depth = RiseSearch.Depth.largestStep
+  var metric: MetricName?
+  var depth = RiseSearch.Depth.largestStep
   /// Whether the answers of an earlier run are forgotten.
-  package var restarts = false
-
-  package init() {}
+  var restarts = false
 }
 
 /// Builds the commits that the searches of scenarios ask for, and measures each with all scenarios that ask for it.

@@ -1,31 +1,29 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The gate: runs scenarios, judges them against their baselines, reports and notifies.
-package struct Check {
-  package var options = SharedOptions()
+struct Check {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
+  var selection: [String] = []
   /// Overrides the scenarios' repetitions.
-  package var repetitions: Int?
+  var repetitions: Int?
   /// Another build of the target to compare with, instead of the baselines.
-  package var against: ComparisonSource?
-  package var notifies = true
+  var against: ComparisonSource?
+  var notifies = true
   /// Whether an undelivered message has its own exit code.
-  package var requiresDelivery = false
-  package var allowsMissingBaseline = false
+  var requiresDelivery = false
+  var allowsMissingBaseline = false
   /// How many scenarios to measure at the same time; nil for what the project file says.
-  package var jobs: Int?
+  var jobs: Int?
   /// The part of the selected scenarios to run; nil for all.
-  package var shard: ShardOption?
-
-  package init() {}
+  var shard: ShardOption?
 
   /// Runs the gate.
   ///
   /// - Returns: the exit code of the verdict (README, exit codes).
   /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let temporary = try invocation.prepareMeasuring()
     let project = try options.loadProject(
       in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
@@ -116,7 +114,7 @@ package struct Check {
 }
 
 /// The part of a check that a job runs.
-package enum ShardOption: Sendable, Equatable {
+enum ShardOption: Sendable, Equatable {
   /// What the CI system gives the job.
   case auto
   case part(index: Int, of: Int)

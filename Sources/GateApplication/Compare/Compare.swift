@@ -1,20 +1,20 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Judges two result or baseline files as `check` would have.
-package struct Compare {
-  package var base: String
-  package var current: String
-  package var options = SharedOptions()
-  package var allowsMissingBaseline = false
+struct Compare {
+  var base: String
+  var current: String
+  var options = SharedOptions()
+  var allowsMissingBaseline = false
 
-  package init(base: String, current: String) {
+  init(base: String, current: String) {
     self.base = base
     self.current = current
   }
 
   /// Judges each scenario of the current file against the scenario of the same name in the base file.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
     let before = try ComparedFile(path: invocation.absolute(base), shown: base)
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)

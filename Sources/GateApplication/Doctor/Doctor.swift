@@ -1,16 +1,14 @@
-package import GateCore
+import GateCore
 import GateProbe
 
 /// Reports what this machine permits, and how far equal runs differ on it.
-package struct Doctor {
-  package var options = SharedOptions()
-
-  package init() {}
+struct Doctor {
+  var options = SharedOptions()
 
   /// Tries everything that measuring needs.
   ///
   /// - Returns: `pass`, or `usage` if nothing can be measured here.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
     var properties = Machine.properties()
     let canMeasure = properties.allSatisfy { $0.status != .error }

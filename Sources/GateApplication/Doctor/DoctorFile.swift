@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// What a machine permits as JSON (`highwater.doctor/1`), for other programs; not read by this one.
-package enum DoctorFile {
+enum DoctorFile {
   /// The name, the value and the hint of a property.
-  package typealias Words = (name: String, value: String, hint: String?)
+  typealias Words = (name: String, value: String, hint: String?)
 
-  package static func encode(
+  static func encode(
     _ properties: [MachineProperty],
     canMeasure: Bool,
     words: (MachineProperty) -> Words

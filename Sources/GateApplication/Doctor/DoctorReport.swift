@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// The report of `doctor` on a machine.
-package enum DoctorReport {
+enum DoctorReport {
   /// A line for each property, with a hint where something is less than ideal.
-  package static func text(_ properties: [MachineProperty], style: TerminalStyle) -> String {
+  static func text(_ properties: [MachineProperty], style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     let all = properties.map { (status: $0.status, words: words(of: $0)) }
     let width = all.map { TerminalText.columns($0.words.name) }.max() ?? 0
@@ -16,7 +16,7 @@ package enum DoctorReport {
   }
 
   /// The name, the value and the hint of a property; its text may quote untrusted names.
-  package static func words(of property: MachineProperty) -> (name: String, value: String, hint: String?) {
+  static func words(of property: MachineProperty) -> (name: String, value: String, hint: String?) {
     let hint = property.value.hint ?? property.note?.displayText
     return (
       property.value.name, TerminalText.safe(property.value.text), hint.map { TerminalText.safe($0) }

@@ -1,28 +1,26 @@
-package import GateCore
+import GateCore
 
 /// Says which code holds the memory of scenarios, and which more than in another build: runs them with a profiler.
-package struct Explain {
-  package var options = SharedOptions()
+struct Explain {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
+  var selection: [String] = []
   /// How often each build runs.
-  package var repetitions = 3
+  var repetitions = 3
   /// Another build of the target to compare with.
-  package var against: ComparisonSource?
+  var against: ComparisonSource?
   /// Which rise is explained; without another build, of growth the rise during the run.
-  package var rise = ExplainedRise.peak
+  var rise = ExplainedRise.peak
   /// The path of an earlier profile to compare with, instead of the approved build's; only for one scenario.
-  package var base: String?
+  var base: String?
   /// The files for the profile; only for one scenario.
-  package var files: [ProfileOutput] = []
-
-  package init() {}
+  var files: [ProfileOutput] = []
 
   /// Runs the scenarios and prints what holds their memory; verdicts, baselines and the history are unchanged.
   ///
   /// - Returns: `pass`, `failed` if a scenario failed, or the code of an interruption.
   /// - Throws: `DiagnosticError` for bad input, or if targets cannot be profiled here.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let base = try base.map { try readBase(invocation.absolute($0), invocation) }
     let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
       try checkFiles(for: scenarios)
@@ -91,18 +89,18 @@ package struct Explain {
 }
 
 /// A file for what one scenario holds.
-package struct ProfileOutput: Sendable, Equatable {
-  package enum Format: String, Sendable {
+struct ProfileOutput: Sendable, Equatable {
+  enum Format: String, Sendable {
     /// The call stacks of one repetition.
     case folded, pprof
     /// What later profiles can be compared with.
     case json
   }
 
-  package var format: Format
-  package var path: String
+  var format: Format
+  var path: String
 
-  package init(_ format: Format, path: String) {
+  init(_ format: Format, path: String) {
     (self.format, self.path) = (format, path)
   }
 

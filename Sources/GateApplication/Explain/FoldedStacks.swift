@@ -1,12 +1,12 @@
-package import GateCore
+import GateCore
 
 /// Call stacks as folded text, which flamegraph.pl reads: `main;handle_request;remember 30000000`.
-package enum FoldedStacks {
+enum FoldedStacks {
   /// The stacks of one repetition, sorted, with the bytes that each holds.
   ///
   /// Live blocks and pages by first touch are not the same kind of evidence: the outermost frame tells which it is.
   /// Memory without a stack has frames, too, so that the sum is the anonymous memory, unless samples overestimate it.
-  package static func encode(_ profile: MemoryProfile) -> [UInt8] {
+  static func encode(_ profile: MemoryProfile) -> [UInt8] {
     var amounts: [String: Int64] = [:]
     for (stack, weight) in zip(texts(of: profile.calls), profile.calls.nodes.map(\.weight)) {
       if weight.live > 0 { amounts["live;\(stack)", default: 0] += weight.live }

@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// Call stacks in the format of pprof, which `go tool pprof` reads, not compressed.
 ///
 /// Numbers of fields are those of `profile.proto` (github.com/google/pprof).
-package enum PprofFile {
+enum PprofFile {
   /// The stacks of one repetition with two values each, in bytes: `live` and `touched`.
-  package static func encode(_ profile: MemoryProfile) -> [UInt8] {
+  static func encode(_ profile: MemoryProfile) -> [UInt8] {
     var file = PprofWriter(profile.calls)
     return file.write(profile)
   }

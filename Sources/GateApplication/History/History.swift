@@ -1,15 +1,15 @@
-package import FoundationEssentials
-package import GateCore
+import FoundationEssentials
+import GateCore
 
 /// The runs of a project: in one SQLite file, or in a PostgreSQL database that many machines share.
 ///
 /// Several processes may use it at once. Each change is one transaction that is durable when the call returns: a killed
 /// process loses only the transaction in progress.
-package struct History: Sendable {
+struct History: Sendable {
   /// The file, or the address of the database without its password.
-  package let path: String
+  let path: String
   /// The new name of an unusable file that was replaced, if any.
-  package let unusableFile: String?
+  let unusableFile: String?
   private let store: any HistoryStore
 
   init(_ store: any HistoryStore, path: String, unusableFile: String? = nil) {
@@ -72,14 +72,12 @@ protocol HistoryReader {
 
 extension History {
   /// The outcome of an addition.
-  package struct Additions: Sendable, Equatable {
-    package var added = 0
+  struct Additions: Sendable, Equatable {
+    var added = 0
     /// How many runs were stored before.
-    package var known = 0
+    var known = 0
     /// IDs of runs that were stored with other values.
-    package var conflicts: [String] = []
-
-    package init() {}
+    var conflicts: [String] = []
 
     /// Counts a run whose ID is stored already; returns whether it takes the place of the stored one.
     mutating func addKnown(_ run: RunSummary, stored: RunSummary) -> Bool {
@@ -100,12 +98,12 @@ extension History {
   /// - Returns: the outcome.
   /// - Throws: if no run was added.
   @discardableResult
-  package func append(_ runs: [RunSummary]) throws(HistoryError) -> Additions {
+  func append(_ runs: [RunSummary]) throws(HistoryError) -> Additions {
     try writing { try $0.append(runs) }
   }
 
   /// The runs that are kept.
-  package enum Retention: Sendable, Equatable {
+  enum Retention: Sendable, Equatable {
     /// This many latest runs.
     case latest(Int)
     /// Runs that started at this time or later.
@@ -115,7 +113,7 @@ extension History {
   /// Removes all other runs.
   ///
   /// - Returns: the number of removed runs.
-  package func prune(keeping retention: Retention) throws(HistoryError) -> Int {
+  func prune(keeping retention: Retention) throws(HistoryError) -> Int {
     try writing { try $0.prune(keeping: retention) }
   }
 }
@@ -124,21 +122,21 @@ extension History {
 
 extension History {
   /// The runs of a scenario that a query returns.
-  package struct Selection: Sendable, Equatable {
-    package enum Branch: Sendable, Equatable {
+  struct Selection: Sendable, Equatable {
+    enum Branch: Sendable, Equatable {
       case any
       /// This branch; nil for runs whose branch is unknown.
       case named(String?)
     }
 
-    package var scenario: ScenarioName
+    var scenario: ScenarioName
     /// The name of an environment; nil for all.
-    package var environment: String?
-    package var branch: Branch
+    var environment: String?
+    var branch: Branch
     /// Only this many latest runs; nil for all.
-    package var latest: Int?
+    var latest: Int?
 
-    package init(
+    init(
       _ scenario: ScenarioName,
       environment: String? = nil,
       branch: Branch = .any,
@@ -151,24 +149,24 @@ extension History {
     }
   }
 
-  package func isEmpty() throws(HistoryError) -> Bool {
+  func isEmpty() throws(HistoryError) -> Bool {
     try reading { try $0.isEmpty() }
   }
 
   /// The latest runs in order of time; with names, those of any of these scenarios.
-  package func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
+  func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
     try reading { try $0.runs(latest: latest, of: scenarios) }
   }
 
   /// Calls `body` with each run, in order of time; runs added in the meantime are not included.
-  package func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
+  func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
     try reading { try $0.forEachRun(body) }
   }
 
   /// One metric of one scenario in order of time, for the runs that have values of it.
   ///
   /// The unit matters only for a reported value, which is another series if it has another unit.
-  package func series(
+  func series(
     of metric: MetricName,
     unit: String,
     in selection: Selection
@@ -177,12 +175,12 @@ extension History {
   }
 
   /// A scenario's verdicts, oldest first.
-  package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
+  func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
     try reading { try $0.verdicts(in: selection) }
   }
 
   /// The run that first named this function for a rise over the same baseline; nil if none has.
-  package func firstNaming(
+  func firstNaming(
     _ function: FunctionName, over approval: Approval?, in selection: Selection
   ) throws(HistoryError) -> RunInfo? {
     try reading { try $0.findings(in: selection) }.first { earlier in
@@ -191,7 +189,7 @@ extension History {
   }
 
   /// The series of all scenarios, with this many latest runs of each branch; runs added in the meantime are not included.
-  package func trend(
+  func trend(
     latest: Int = Trend.latestRuns, createdAt: Date, links: BuildLinks
   ) throws(HistoryError) -> Trend {
     try reading { reader in

@@ -1,5 +1,5 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 import Glibc
 import Synchronization
 
@@ -215,7 +215,7 @@ extension Calendar {
 
 extension History {
   /// What a history in a database is opened for.
-  package enum Use: Sendable {
+  enum Use: Sendable {
     /// To read it by a command.
     case reading
     /// To remove runs.
@@ -227,7 +227,7 @@ extension History {
   }
 
   /// Connects to a database; nil if it has no history, or none of this project.
-  package static func open(
+  static func open(
     _ address: DatabaseAddress, project: String, for use: Use
   ) throws(HistoryError) -> History? {
     let (purpose, time): (PostgreSQLHistory.Purpose, WaitingTime) =

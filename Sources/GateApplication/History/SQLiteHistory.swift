@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 import GRDB
 import GateCore
 
@@ -105,7 +105,7 @@ extension History {
   ///   - now: The time stamp in the name of a file that is renamed.
   /// - Returns: the open history.
   /// - Throws: also if the file is a history of another version, which is left unchanged.
-  package static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
+  static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in
       var unusable: String?
@@ -118,7 +118,7 @@ extension History {
   /// Opens an existing history; nil if there is none.
   ///
   /// An unusable file is left unchanged.
-  package static func openExisting(_ path: String) throws(HistoryError) -> History? {
+  static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
     return try file.withLock { () throws(HistoryError) in
@@ -130,7 +130,7 @@ extension History {
   ///
   /// A file that cannot be written, such as an artifact on a read-only file system, is copied into memory: in WAL mode
   /// SQLite writes beside the file even to read it.
-  package static func openToRead(_ path: String) throws(HistoryError) -> History? {
+  static func openToRead(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     do throws(HistoryError) {
       return try openExisting(path)
@@ -142,7 +142,7 @@ extension History {
   /// Opens the file once more, in which something seems to be damaged, to ask again.
   ///
   /// - Throws: also if the file cannot be read.
-  package func reopened() throws(HistoryError) -> History {
+  func reopened() throws(HistoryError) -> History {
     close()
     try HistoryFile(path: path).expectReadable()
     return History(try SQLiteHistory(path: path), path: path, unusableFile: unusableFile)
@@ -151,7 +151,7 @@ extension History {
   /// Renames the file, which turned out to be damaged at two readings, and creates a new one.
   ///
   /// This value must not be used any more: SQLite would associate the files beside the new database with the old one.
-  package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
+  func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
     close()
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in

@@ -1,21 +1,19 @@
-package import GateCore
+import GateCore
 
 /// Writes a first project file, and the file of the CI system.
-package struct Init {
+struct Init {
   /// The program and its arguments; empty to look for one.
-  package var command: [String] = []
+  var command: [String] = []
   /// The path of the project file.
-  package var output: String?
+  var output: String?
   /// Whether to write without a question.
-  package var isConfirmed = false
-
-  package init() {}
+  var isConfirmed = false
 
   /// Finds the program, runs it once if it is built, and writes files; existing files are never changed.
   ///
   /// - Returns: `pass`, or `failed` if the program fails by itself.
   /// - Throws: `DiagnosticError` if a project file exists, or nothing to run was found.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let repository = Repository(at: invocation.workingDirectory)
     try ProjectFile.refuseExisting(output, from: invocation.workingDirectory)
     guard isConfirmed || invocation.console.isInteractive else {

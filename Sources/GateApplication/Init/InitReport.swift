@@ -1,22 +1,18 @@
-package import GateCore
+import GateCore
 
 /// What `init` tells of the files that it writes.
-package struct InitReport {
+struct InitReport {
   /// A file that `init` writes.
-  package struct File: Sendable, Equatable {
+  struct File: Sendable, Equatable {
     /// As the user would type it.
-    package let path: String
-    package let text: String
+    let path: String
+    let text: String
     /// Whether the file existed before: then it stays as it is.
-    package let exists: Bool
-
-    package init(path: String, text: String, exists: Bool) {
-      (self.path, self.text, self.exists) = (path, text, exists)
-    }
+    let exists: Bool
   }
 
   /// The attributes of baselines: git never merges the lines of two, and reviews fold what is generated.
-  package static let attributes = """
+  static let attributes = """
     baselines/**/*.json -merge
     baselines/*/details/*.json linguist-generated -diff
     baselines/*/profiles/*.json linguist-generated -diff
@@ -32,18 +28,13 @@ package struct InitReport {
   /// The folder of the baselines, as the user would type it.
   let baselines: String
 
-  package init(starter: Starter, files: [File], jobs: [StarterJob], options: [String], baselines: String) {
-    (self.starter, self.files, self.jobs) = (starter, files, jobs)
-    (self.options, self.baselines) = (options, baselines)
-  }
-
   /// The files as they would be written.
-  package static func preview(_ files: [File]) -> String {
+  static func preview(_ files: [File]) -> String {
     files.filter { !$0.exists }.map { "\(TerminalText.safe($0.path)):\n\n\($0.text)\n" }.joined()
   }
 
   /// What was written, and what to do next.
-  package func text(style: TerminalStyle) -> String {
+  func text(style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     for file in files {
       page.line((file.exists ? "exists, not changed: " : "wrote ") + TerminalText.safe(file.path))
@@ -87,12 +78,12 @@ package struct InitReport {
   }
 
   /// A line before the program is run.
-  package static func announcement(of starter: Starter) -> String {
+  static func announcement(of starter: Starter) -> String {
     "running \(command(of: starter)) to see what it does"
   }
 
   /// Why the program cannot be measured, for a command that fails when it is run.
-  package static func text(_ failure: Failure, of starter: Starter, style: TerminalStyle) -> String {
+  static func text(_ failure: Failure, of starter: Starter, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     let problem = TerminalText.safe(failure.problemText)
     page.paragraph("error: no scenario can be written for \(command(of: starter)): \(problem)", indent: 0)

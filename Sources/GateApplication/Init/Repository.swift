@@ -1,21 +1,21 @@
-package import GateCore
+import GateCore
 import Glibc
 import LinuxSystem
 
 /// The folder of a repository for which `init` writes files.
-package struct Repository {
+struct Repository {
   /// An absolute path.
-  package let folder: String
+  let folder: String
   /// The folder with `.git` at or above it, in which CI systems look for their files; without one the folder itself.
-  package let root: String
+  let root: String
 
-  package init(at folder: String) {
+  init(at folder: String) {
     self.folder = PathText.absolute(folder, from: "/")
     root = PathText.repositoryRoot(above: self.folder) ?? self.folder
   }
 
   /// What to start, by the first file that says how the program is built; nil if nothing was found.
-  package func starter() -> Starter? {
+  func starter() -> Starter? {
     ProjectKind.all.lazy.compactMap { kind -> Starter? in
       guard kind.markers.contains(where: has) else { return nil }
       let candidates = kind.candidates(self)
@@ -24,25 +24,25 @@ package struct Repository {
   }
 
   /// The start of a command that the user named.
-  package func starter(of command: [String]) -> Starter {
+  func starter(of command: [String]) -> Starter {
     starter(of: .command, StartCandidate(command))
   }
 
   /// A path of the repository as the user would type it in ``folder``.
-  package func shown(_ path: String) -> String {
+  func shown(_ path: String) -> String {
     PathText.relative("\(root)/\(path)", to: folder)
   }
 
   /// Whether a path of ``root`` leads out of it by a symbolic link.
-  package func leadsOut(_ path: String) -> Bool { PathText.leadsOut("\(root)/\(path)", of: root) }
+  func leadsOut(_ path: String) -> Bool { PathText.leadsOut("\(root)/\(path)", of: root) }
 
   /// The path of git's attributes, if there are none yet.
-  package var missingAttributes: String? {
+  var missingAttributes: String? {
     PathText.exists("\(root)/.git") && !PathText.exists("\(root)/.gitattributes") ? ".gitattributes" : nil
   }
 
   /// The CI systems whose files are in the repository.
-  package var ciSystems: [Starter.CI] {
+  var ciSystems: [Starter.CI] {
     let marks: [(Starter.CI, String)] = [
       (.gitHub, ".github"), (.gitLab, ".gitlab-ci.yml"), (.jenkins, "Jenkinsfile"),
     ]
@@ -71,7 +71,7 @@ extension Repository {
   private static let mostBytes = 1 << 20
 
   /// Whether there is anything at a path that starts in ``folder``.
-  package func has(_ path: String) -> Bool { PathText.exists("\(folder)/\(path)") }
+  func has(_ path: String) -> Bool { PathText.exists("\(folder)/\(path)") }
 
   /// The text of a file; empty if it cannot be read.
   func text(_ path: String) -> String {

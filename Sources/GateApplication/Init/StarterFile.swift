@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The project file that `init` writes.
-package enum StarterFile {
-  package static func text(_ starter: Starter) -> String {
+enum StarterFile {
+  static func text(_ starter: Starter) -> String {
     let scenario = starter.scenario
     var lines = ["# A first scenario for Highwater, written by `highwater init`. project-file.md has every key."]
     if let build = starter.build { lines.append("# Build first: \(build)") }

@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The job of a CI system that `init` writes, or tells how to add.
-package struct StarterJob: Sendable {
-  package let system: Starter.CI
+struct StarterJob: Sendable {
+  let system: Starter.CI
   let starter: Starter
   /// The folder of the project file, relative to the repository's root; nil where they are the same.
   let folder: String?
@@ -13,7 +13,7 @@ package struct StarterJob: Sendable {
   ///   - system: The CI system.
   ///   - starter: What the job builds and checks.
   ///   - config: The path of the project file where `check` does not find it by itself.
-  package init(_ system: Starter.CI, of starter: Starter, config: String?) {
+  init(_ system: Starter.CI, of starter: Starter, config: String?) {
     (self.system, self.starter) = (system, starter)
     let (root, folder) = (starter.scenario.root, starter.scenario.target.workingDirectory)
     self.folder = folder.hasPrefix("\(root)/") ? String(folder.dropFirst(root.count + 1)) : nil
@@ -21,7 +21,7 @@ package struct StarterJob: Sendable {
   }
 
   /// The file from the repository's root; nil for a system whose only file exists already.
-  package var path: String? {
+  var path: String? {
     switch system {
     case .gitHub: ".github/workflows/memory.yml"
     case .gitLab: "memory.gitlab-ci.yml"
@@ -44,7 +44,7 @@ package struct StarterJob: Sendable {
   }
 
   /// The content of the file.
-  package var text: String {
+  var text: String {
     // GitHub would replace an expression in the name of a file.
     let lines = system == .gitHub ? gitHub.map { $0.replacing("${{", with: "${{ '${{' }}") } : gitLab
     return lines.map { $0 + "\n" }.joined()

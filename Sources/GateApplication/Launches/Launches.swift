@@ -1,19 +1,15 @@
-package import GateCore
+import GateCore
 
 /// Prints the launch records of programs' latest runs.
-package struct Launches {
+struct Launches {
   /// Paths of records; not empty.
-  package var files: [String]
-
-  package init(files: [String]) {
-    self.files = files
-  }
+  var files: [String]
 
   /// Prints each record; an unreadable one is reported, and the others are still printed.
   ///
   /// - Parameter invocation: The context of the command.
   /// - Returns: `usage` if a record could not be read.
-  package func run(in invocation: Invocation) -> ExitCode {
+  func run(in invocation: Invocation) -> ExitCode {
     var code = ExitCode.pass
     for file in files {
       do throws(FileError) {

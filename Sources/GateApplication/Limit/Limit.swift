@@ -1,14 +1,12 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 import GateProbe
 
 /// Finds the smallest memory limit at which each scenario passes, and the one from which on it is at full speed.
-package struct Limit {
-  package var options = SharedOptions()
+struct Limit {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
-
-  package init() {}
+  var selection: [String] = []
 
   /// Runs the scenarios at different limits and prints the answers; baselines, history and the last result are
   /// unchanged.
@@ -17,7 +15,7 @@ package struct Limit {
   ///
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no answer.
   /// - Throws: `DiagnosticError` for bad input, or if no limit can be set here.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let studied = try StudiedProject(options, selecting: selection, in: invocation)
     defer { withExtendedLifetime(studied) {} }
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)

@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// Searches for memory limits as JSON (`highwater.limit/1`), for other programs; not read by this one.
-package enum LimitFile {
+enum LimitFile {
   /// The answers with every run, each with a text.
-  package static func encode(
+  static func encode(
     _ result: LimitResult, words: FileWords, text: (LimitedRun) -> String
   ) -> [UInt8] {
     StudyDocument(

@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The report of `limit`: how much memory each scenario needs, and what to write into a container's limits.
-package enum LimitReport {
-  package static func text(_ result: LimitResult, style: TerminalStyle, context: SummaryContext) -> String {
+enum LimitReport {
+  static func text(_ result: LimitResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     for study in result.studies {
       page.gap()

@@ -1,16 +1,16 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Merges the results of a check that was split over several jobs, and ends it as one check.
-package struct Merge {
+struct Merge {
   /// The result files, in any order.
-  package var files: [String]
-  package var options = SharedOptions()
-  package var notifies = true
+  var files: [String]
+  var options = SharedOptions()
+  var notifies = true
   /// Whether an undelivered message has its own exit code.
-  package var requiresDelivery = false
+  var requiresDelivery = false
 
-  package init(files: [String]) {
+  init(files: [String]) {
     self.files = files
   }
 
@@ -18,7 +18,7 @@ package struct Merge {
   ///
   /// - Returns: the exit code of the verdict.
   /// - Throws: `DiagnosticError` if the files are not the results of one run's shards.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
     let shards = try shards(invocation)
     var result = try merged(shards, invocation)

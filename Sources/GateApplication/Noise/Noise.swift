@@ -1,26 +1,24 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Compares scenarios with themselves, and reports their noise and settings that would reduce it.
-package struct Noise {
-  package var options = SharedOptions()
+struct Noise {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
+  var selection: [String] = []
   /// The repetitions of each scenario with its own settings; ``fewest`` or more.
-  package var repetitions = 20
+  var repetitions = 20
   /// Whether other isolation settings are tried as well.
-  package var triesVariants = true
+  var triesVariants = true
 
   /// Fewer values do not give a useful deviation.
-  package static let fewest = 5
-
-  package init() {}
+  static let fewest = 5
 
   /// Runs the scenarios and prints the study; baselines, history and the last result are unchanged.
   ///
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no values.
   /// - Throws: `DiagnosticError` for bad input.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let studied = try StudiedProject(options, selecting: selection, in: invocation)
     defer { withExtendedLifetime(studied) {} }
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)

@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// Noise studies as JSON (`highwater.noise/1`), for other programs; not read by this one.
-package enum NoiseFile {
+enum NoiseFile {
   /// The studies with the value of every repetition, so that each number can be recomputed.
   ///
   /// Amounts of memory are rounded to whole bytes; unknown values are left out.
-  package static func encode(_ result: NoiseResult, words: FileWords) -> [UInt8] {
+  static func encode(_ result: NoiseResult, words: FileWords) -> [UInt8] {
     StudyDocument(run: result.run, verdict: result.verdict, scenarios: result.studies.map { Study($0, words) })
       .encoded(as: .noise)
   }

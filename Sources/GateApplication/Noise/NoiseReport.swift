@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// The report of `noise` on scenarios that were compared with themselves.
-package enum NoiseReport {
+enum NoiseReport {
   /// Lines that each end in a newline: at most a screenful per scenario.
-  package static func text(_ result: NoiseResult, style: TerminalStyle, context: SummaryContext) -> String {
+  static func text(_ result: NoiseResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     for study in result.studies {
       page.gap()

@@ -15,24 +15,6 @@ struct NoiseRound {
   /// The first recording that could not be written.
   private(set) var writeFailure: FileError?
 
-  init(
-    count: Int,
-    triesVariants: Bool,
-    jobs: Int,
-    rule: EnvironmentRule,
-    measurer: any Measurer,
-    artifacts: ArtifactsFolder,
-    showProgress: @escaping @Sendable (Progress) -> Void
-  ) {
-    self.count = count
-    self.triesVariants = triesVariants
-    self.jobs = jobs
-    self.rule = rule
-    self.measurer = measurer
-    self.artifacts = artifacts
-    self.showProgress = showProgress
-  }
-
   /// A scenario with its own settings, or with one setting changed; all candidates alternate.
   private struct Candidate {
     /// nil for the scenario's own settings.

@@ -1,28 +1,28 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Measures one command, without a project file and a baseline.
-package struct Record {
+struct Record {
   /// The program and its arguments; not empty.
-  package var command: [String]
-  package var options = SharedOptions()
-  package var repetitions = 1
-  package var interval: Duration?
-  package var timeout: Duration?
-  package var tracer = Isolation.Tracer.auto
+  var command: [String]
+  var options = SharedOptions()
+  var repetitions = 1
+  var interval: Duration?
+  var timeout: Duration?
+  var tracer = Isolation.Tracer.auto
   /// The memory limit of the command and its children together, where a cgroup is available.
-  package var memoryLimit: Bytes?
+  var memoryLimit: Bytes?
   /// Whether the target's output is copied to standard error.
-  package var showsOutput = false
+  var showsOutput = false
 
-  package init(command: [String]) {
+  init(command: [String]) {
     self.command = command
   }
 
   /// Runs the command and prints the measurements; an interruption stops the command, and what was measured is printed.
   ///
   /// - Returns: `pass`, `failed` if the command did not end with exit code 0, or the code of the interruption.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
     let scratch = try ScratchFolder(in: try invocation.prepareMeasuring())
     let scenario = scenario(in: invocation)

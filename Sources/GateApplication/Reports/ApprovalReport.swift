@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// The report of `approve` on the baselines that it wrote.
-package enum ApprovalReport {
+enum ApprovalReport {
   /// `isQuiet` leaves what was refused, and the counts.
-  package static func text(_ changes: [ApprovalChange], style: TerminalStyle, isQuiet: Bool = false) -> String {
+  static func text(_ changes: [ApprovalChange], style: TerminalStyle, isQuiet: Bool = false) -> String {
     var page = TerminalPage(style)
     if isQuiet {
       for change in changes where change.isRefused { write(change, to: &page) }

@@ -1,8 +1,8 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The runs of a history, one per line.
-package enum HistoryReport {
+enum HistoryReport {
   /// The table, with the latest run last.
   ///
   /// - Parameters:
@@ -10,7 +10,7 @@ package enum HistoryReport {
   ///   - scenarios: If not empty, the verdict and the change refer to these scenarios instead of the whole run.
   ///   - style: The capabilities of the terminal.
   /// - Returns: the lines; empty if there are no runs.
-  package static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
+  static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
     guard !runs.isEmpty else { return "" }
     var page = TerminalPage(style)
     var table = Table(columns: [

@@ -1,9 +1,9 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// A run as OpenMetrics 1.0 text for monitoring systems (openmetrics.io).
-package enum OpenMetricsReport {
-  package static let row = ReportFormatRow(
+enum OpenMetricsReport {
+  static let row = ReportFormatRow(
     purpose: "GitLab's metrics reports, Prometheus", fileExtension: "txt", hasOwnEscapes: false
   ) { result, _ in
     text(result.summary)
@@ -14,7 +14,7 @@ package enum OpenMetricsReport {
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with the scenario, the
   /// environment and a phase as labels. Reported values are `highwater_value`, with their name and unit as labels.
   /// `…_baseline_bytes` is the reference of the comparison.
-  package static func text(_ summary: RunSummary?) -> String {
+  static func text(_ summary: RunSummary?) -> String {
     guard let summary else { return "# EOF\n" }
     var families: [Family] = []
     func add(_ name: String, _ help: String, unit: String = "", _ labels: [(String, String)], _ value: String) {

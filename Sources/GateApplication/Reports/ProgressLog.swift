@@ -1,12 +1,12 @@
-package import GateCore
+import GateCore
 
 /// The progress of a run as lines of a log, where no line can be overwritten.
 ///
 /// A repetition has a line when it ends, and one for every ten seconds that it takes. Where the CI system can fold its
 /// log, the lines of a scenario are folded behind its name, and its verdict follows them.
-package struct ProgressLog: Sendable {
+struct ProgressLog: Sendable {
   /// The CI system that shows the log.
-  package enum Reader: Sendable {
+  enum Reader: Sendable {
     case gitHub, gitLab, other
   }
 
@@ -27,14 +27,14 @@ package struct ProgressLog: Sendable {
     var lastLine: ContinuousClock.Instant
   }
 
-  package init(for reader: Reader) {
+  init(for reader: Reader) {
     self.reader = reader
   }
 
   /// The lines to print, each with its newline; empty if there is nothing new.
   ///
   /// The `seconds` since 1970 are for GitLab.
-  package mutating func text(
+  mutating func text(
     for progress: Progress,
     at now: ContinuousClock.Instant,
     seconds: Int
@@ -63,7 +63,7 @@ package struct ProgressLog: Sendable {
   }
 
   /// A line about each running repetition whose last line is ten seconds old.
-  package mutating func waitingText(at now: ContinuousClock.Instant) -> String {
+  mutating func waitingText(at now: ContinuousClock.Instant) -> String {
     var text = ""
     for index in running.indices where now - running[index].lastLine >= Self.interval {
       running[index].lastLine = now
@@ -80,7 +80,7 @@ package struct ProgressLog: Sendable {
   }
 
   /// Ends the part of the log that is still open, as after an interruption.
-  package mutating func endText(seconds: Int) -> String {
+  mutating func endText(seconds: Int) -> String {
     running = []
     return end(at: seconds)
   }

@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// The progress of a run in one line.
-package enum ProgressReport {
+enum ProgressReport {
   /// One line without a newline, narrower than the terminal by a column, so that the cursor does not wrap.
   ///
   /// On a terminal each line replaces the previous one; ``ProgressLog`` is for logs.
-  package static func line(_ progress: Progress, style: TerminalStyle) -> String {
+  static func line(_ progress: Progress, style: TerminalStyle) -> String {
     if case .scenarioFinished(let scenario) = progress { return finished(scenario, style: style) }
     let (name, rest) = parts(of: progress)
     let room = max(8, style.width - 1 - TerminalText.columns(rest))

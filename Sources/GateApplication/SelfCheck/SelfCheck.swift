@@ -1,21 +1,19 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Injects a known amount of memory into the target of each scenario, and checks that its gate finds just that.
-package struct SelfCheck {
-  package var options = SharedOptions()
+struct SelfCheck {
+  var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
-  package var selection: [String] = []
-  package var amount = InjectedAmount.share(Percent(5))
-
-  package init() {}
+  var selection: [String] = []
+  var amount = InjectedAmount.share(Percent(5))
 
   /// Runs the scenarios and prints what was found; baselines, history and the last result are unchanged.
   ///
   /// - Returns: `pass`, `regression` if a gate did not find what was injected or found something else, or `failed` or
   ///   `inconclusive`.
   /// - Throws: `DiagnosticError` for bad input.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
       if amount.isZero { return }
       try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")

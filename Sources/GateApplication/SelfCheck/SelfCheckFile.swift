@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// Self-checks as JSON (`highwater.selfcheck/1`), for other programs; not read by this one.
-package enum SelfCheckFile {
-  package static func encode(_ result: SelfCheckResult, words: FileWords) -> [UInt8] {
+enum SelfCheckFile {
+  static func encode(_ result: SelfCheckResult, words: FileWords) -> [UInt8] {
     StudyDocument(run: result.run, verdict: result.verdict, scenarios: result.checks.map { CheckDocument($0, words) })
       .encoded(as: .selfCheck)
   }

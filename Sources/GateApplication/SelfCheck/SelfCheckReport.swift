@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The report of `selfcheck`: what was injected into each scenario, and what the gate found.
-package enum SelfCheckReport {
-  package static func text(_ result: SelfCheckResult, style: TerminalStyle, context: SummaryContext) -> String {
+enum SelfCheckReport {
+  static func text(_ result: SelfCheckResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     for check in result.checks where context.detail != .quiet || check.verdict != .pass {
       SelfCheckLines(check: check, context: context).write(to: &page)

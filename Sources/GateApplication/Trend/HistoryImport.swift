@@ -1,19 +1,19 @@
-package import GateCore
+import GateCore
 
 /// Adds runs to the history from JSON lines and result files, of other machines or of a lost cache.
-package struct HistoryImport {
+struct HistoryImport {
   /// Paths, at least one; `-` is standard input.
-  package var files: [String]
-  package var options = SharedOptions()
+  var files: [String]
+  var options = SharedOptions()
 
-  package init(files: [String]) {
+  init(files: [String]) {
     self.files = files
   }
 
   /// Adds the runs that are not yet stored; an unreadable line is reported, and the others are still added.
   ///
   /// - Returns: `usage` if anything could not be read.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let history = try options.historyLocation(in: invocation).openToAdd(for: .importing, in: invocation)
     var batches = ImportBatches(history: history, in: invocation)
     for file in files {

@@ -1,9 +1,9 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Lists, exports and prunes the history.
-package struct HistoryUse {
-  package enum Task: Sendable, Equatable {
+struct HistoryUse {
+  enum Task: Sendable, Equatable {
     /// The latest runs as a table; with names, those of any of these scenarios.
     case list(names: [String], limit: Int)
     /// All runs as JSON lines.
@@ -23,15 +23,15 @@ package struct HistoryUse {
     }
   }
 
-  package var task: Task
-  package var options: SharedOptions
+  var task: Task
+  var options: SharedOptions
 
-  package init(_ task: Task, _ options: SharedOptions) {
+  init(_ task: Task, _ options: SharedOptions) {
     self.task = task
     self.options = options
   }
 
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     let history = try options.historyLocation(in: invocation).openExisting(toChange: task.changes, in: invocation)
     switch task {
     case .list(let names, let limit): try list(history, names, limit, invocation.console)

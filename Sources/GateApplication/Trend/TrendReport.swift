@@ -1,17 +1,15 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// Writes the history as a page.
-package struct TrendReport {
+struct TrendReport {
   /// The path of the page; `-` is standard output, nil is the project's artifacts folder.
-  package var output: String?
+  var output: String?
   /// The number of latest runs of each branch.
-  package var limit = Trend.latestRuns
-  package var options = SharedOptions()
+  var limit = Trend.latestRuns
+  var options = SharedOptions()
 
-  package init() {}
-
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     // An explicit history needs no project, which would only add links.
     let project =
       options.history != nil && options.config == nil

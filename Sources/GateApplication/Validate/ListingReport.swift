@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// The report of `validate` on a valid project: the scenarios and how they would be judged.
-package enum ListingReport {
-  package static func text(_ project: Project, style: TerminalStyle) -> String {
+enum ListingReport {
+  static func text(_ project: Project, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     for scenario in project.scenarios {
       write(scenario, to: &page)
@@ -22,14 +22,14 @@ package enum ListingReport {
   private static let mostStale = 5
 
   /// A note on folders of baselines that no scenario uses.
-  package static func text(onStaleBaselines folders: [String]) -> String {
+  static func text(onStaleBaselines folders: [String]) -> String {
     let more = folders.count > mostStale ? " and \(Format.count(folders.count - mostStale, "other"))" : ""
     let list = folders.prefix(mostStale).joined(separator: ", ") + more
     return "baselines of no scenario in this project: \(list); remove what is no longer needed with `git rm -r`"
   }
 
   /// A note on an environment whose baselines no check has used for long, with the command that removes them.
-  package static func text(on unused: EnvironmentUses.Unused, in folder: String) -> String {
+  static func text(on unused: EnvironmentUses.Unused, in folder: String) -> String {
     // An asterisk of git also matches slashes, so that this includes changes and profiles.
     let pattern = "\(folder)/*/\(FileName.component(for: unused.name)).*"
     return "no check has used the baselines for \(unused.name) (\(Format.count(unused.scenarios, "scenario"))) since "

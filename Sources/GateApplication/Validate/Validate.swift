@@ -1,15 +1,13 @@
-package import GateCore
+import GateCore
 
 /// Validates the project file and the approved baselines, and lists its content; runs nothing.
-package struct Validate {
-  package var options = SharedOptions()
+struct Validate {
+  var options = SharedOptions()
   /// Prints the schema of project files instead, for editors.
-  package var printsSchema = false
-
-  package init() {}
+  var printsSchema = false
 
   /// Reads the project file, the files that it includes, and the baselines of all environments.
-  package func run(in invocation: Invocation) throws -> ExitCode {
+  func run(in invocation: Invocation) throws -> ExitCode {
     if printsSchema {
       invocation.console.print(ProjectSchema.text)
       return .pass

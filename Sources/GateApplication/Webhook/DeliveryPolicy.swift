@@ -1,20 +1,18 @@
 import GateCore
 
 /// The time limits and the number of attempts of deliveries.
-package struct DeliveryPolicy: Sendable, Equatable {
-  package var connectTimeout: Duration = .seconds(5)
+struct DeliveryPolicy: Sendable, Equatable {
+  var connectTimeout: Duration = .seconds(5)
   /// For one attempt, including the connection.
-  package var attemptTimeout: Duration = .seconds(10)
+  var attemptTimeout: Duration = .seconds(10)
   /// For all messages of one call.
-  package var totalTimeout: Duration = .seconds(30)
+  var totalTimeout: Duration = .seconds(30)
   /// The most attempts for one message in one run.
-  package var attempts = 5
+  var attempts = 5
   /// The longest pause after the first attempt; it doubles with each further one.
-  package var firstPause: Duration = .milliseconds(500)
+  var firstPause: Duration = .milliseconds(500)
   /// The part of the total time that queued messages may use while new ones wait (0 to 1).
-  package var queuedShare = 0.5
-
-  package init() {}
+  var queuedShare = 0.5
 
   /// The pause before the next attempt: random between zero and the doubled first pause, and at least what the server
   /// asked for in `Retry-After`.

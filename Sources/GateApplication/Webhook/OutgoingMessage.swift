@@ -1,17 +1,17 @@
-package import GateCore
+import GateCore
 import FoundationEssentials
 
 /// A message for one webhook.
-package struct OutgoingMessage: Sendable {
-  package var webhook: Webhook
+struct OutgoingMessage: Sendable {
+  var webhook: Webhook
   /// The `X-Highwater-Event` header: `check`.
-  package var event: String
+  var event: String
   /// The same for every attempt, so that a receiver recognises duplicates.
-  package var deliveryID: String
-  package var body: [UInt8]
+  var deliveryID: String
+  var body: [UInt8]
 
   /// Creates a message; event and ID consist of letters, digits, `.`, `_` and `-`.
-  package init(
+  init(
     webhook: Webhook,
     event: String = "check",
     deliveryID: String = UUID().uuidString.lowercased(),

@@ -1,7 +1,7 @@
 import FoundationEssentials
-package import GateCore
-package import LinuxSystem
-package import HTTPTransfer
+import GateCore
+import LinuxSystem
+import HTTPTransfer
 
 /// Delivers messages to webhooks, and stores those that it cannot deliver in a folder, the outbox.
 ///
@@ -12,14 +12,14 @@ package import HTTPTransfer
 /// most `queuedShare` of it while there are new ones, divided equally among their webhooks; new messages divide the
 /// rest equally, and pass on unused time to the next. After an error that would also affect the other messages of a
 /// webhook, its remaining queued messages are not tried, and its new ones get one attempt each.
-package struct WebhookSender: Sendable {
+struct WebhookSender: Sendable {
   private let folder: String
   private let policy: DeliveryPolicy
   private let trust: HTTPTrust
   private let interruption: Interruption
 
   /// Creates a sender; the outbox folder is created when there is a message to store.
-  package init(
+  init(
     outbox folder: String,
     policy: DeliveryPolicy = DeliveryPolicy(),
     trust: HTTPTrust = .fromEnvironment,
@@ -41,7 +41,7 @@ package struct WebhookSender: Sendable {
   ///   - webhooks: The webhooks of the project file, in file order.
   /// - Returns: One report for each message, queued ones first; the queued messages of one webhook that were not tried
   ///   share a report.
-  package func deliver(_ messages: [OutgoingMessage], webhooks: [Webhook]) -> [DeliveryReport] {
+  func deliver(_ messages: [OutgoingMessage], webhooks: [Webhook]) -> [DeliveryReport] {
     let opened = Result { () throws(OutboxError) in
       try messages.isEmpty ? Outbox(folder: folder) : Outbox(creating: folder)
     }

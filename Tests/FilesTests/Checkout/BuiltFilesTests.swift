@@ -1,5 +1,6 @@
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 @Suite("Files that a build has left")
 struct BuiltFilesTests {

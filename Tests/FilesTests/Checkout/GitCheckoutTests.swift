@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 @Suite("Reading a git checkout")
 struct GitCheckoutTests {

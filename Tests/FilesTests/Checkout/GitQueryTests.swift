@@ -1,6 +1,7 @@
 import Foundation
-import GateApplication
 import Testing
+
+@testable import GateApplication
 
 @Suite("Querying git")
 struct GitQueryTests {

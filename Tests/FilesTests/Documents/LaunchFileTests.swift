@@ -1,8 +1,9 @@
 import Foundation
-import GateApplication
 import GateCore
 import LaunchRecords
 import Testing
+
+@testable import GateApplication
 
 @Suite("Launch records as files")
 struct LaunchFileTests {

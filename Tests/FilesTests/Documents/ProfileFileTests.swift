@@ -1,7 +1,8 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// A server with functions of several kinds, and hostile names.
 enum ProfileExample {

@@ -1,5 +1,6 @@
-import GateApplication
 import GateCore
+
+@testable import GateApplication
 
 extension Fixture {
   /// A run with every verdict, as a check reports it.

@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("What a passing check would not have seen")
 struct HiddenGrowthTextTests {

@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Words for machines where nothing can be measured")
 struct MachineRestrictionTextTests {

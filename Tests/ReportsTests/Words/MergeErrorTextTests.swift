@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Texts of results that cannot be merged")
 struct MergeErrorTextTests {

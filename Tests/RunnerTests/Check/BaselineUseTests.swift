@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Baselines, from the first check to the next approval")
 struct BaselineUseTests {

@@ -1,6 +1,7 @@
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Changes of the code behind a regression")
 struct CodeChangeTests {

@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("Reported values, loops and launches in a check")
 struct ReportedValuesTests {

@@ -1,8 +1,9 @@
-import GateApplication
 import GateCore
 import Glibc
 import Synchronization
 import Testing
+
+@testable import GateApplication
 
 @Suite("Scenarios side by side")
 struct SideBySideTests {

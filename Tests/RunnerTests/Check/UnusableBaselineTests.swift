@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 @Suite("A baseline that a merge has made unusable")
 struct UnusableBaselineTests {

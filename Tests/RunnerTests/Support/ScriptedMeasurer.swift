@@ -1,7 +1,8 @@
 import FoundationEssentials
-import GateApplication
 import GateCore
 import Synchronization
+
+@testable import GateApplication
 
 /// Returns recordings from a script instead of starting targets.
 final class ScriptedMeasurer: Measurer {

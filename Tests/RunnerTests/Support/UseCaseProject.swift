@@ -1,7 +1,8 @@
 import Foundation
-import GateApplication
 import GateCore
 import Testing
+
+@testable import GateApplication
 
 /// A temporary project whose use cases run within the test process, with scripted recordings.
 final class UseCaseProject {

@@ -5,7 +5,7 @@ import LinuxSystem
 ///
 /// A file is the same while size, modification time, inode and mode are; new files do not count, since a program may
 /// write some each time it runs.
-package struct BuiltFiles: Equatable {
+struct BuiltFiles: Equatable {
   /// By the path relative to the folder: what `lstat(2)` says.
   private let facts: [String: String]
 
@@ -13,7 +13,7 @@ package struct BuiltFiles: Equatable {
   private static let most = 200_000
 
   /// Reads the folder, without git's own; nil if it cannot be read or has too many files.
-  package init?(in folder: String) {
+  init?(in folder: String) {
     var (facts, folders): ([String: String], [String]) = ([:], [""])
     while let path = folders.popLast() {
       let place = "\(folder)/\(path)"
@@ -32,12 +32,12 @@ package struct BuiltFiles: Equatable {
   }
 
   /// The text of a record.
-  package var text: String {
+  var text: String {
     facts.keys.sorted().map { "\(facts[$0] ?? "") \($0)\0" }.joined()
   }
 
   /// Reads the text of a record.
-  package init(parsing text: Substring) {
+  init(parsing text: Substring) {
     var facts: [String: String] = [:]
     for line in text.split(separator: "\0") {
       let parts = line.split(separator: " ", maxSplits: 1)
@@ -47,7 +47,7 @@ package struct BuiltFiles: Equatable {
   }
 
   /// Whether all of them are as they were in another folder, or in this one now.
-  package func areUnchanged(in folder: String) -> Bool {
+  func areUnchanged(in folder: String) -> Bool {
     facts.allSatisfy { Self.facts(of: "\(folder)/\($0.key)") == $0.value }
   }
 

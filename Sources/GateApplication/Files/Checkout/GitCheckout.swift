@@ -1,14 +1,14 @@
 import LinuxSystem
 
 /// The state of a git checkout, read from its files: no program is started, and hooks and configuration have no effect.
-package struct GitCheckout: Equatable {
+struct GitCheckout: Equatable {
   /// 40 or 64 hexadecimal digits; nil before the first commit.
-  package let commit: String?
+  let commit: String?
   /// nil for a detached HEAD.
-  package let branch: String?
+  let branch: String?
 
   /// Searches `.git` in a folder and its parents (gitrepository-layout(5)); nil outside a checkout.
-  package init?(containing folder: String) {
+  init?(containing folder: String) {
     guard let git = Self.gitFolder(above: folder), let head = Self.firstLine(of: "\(git)/HEAD") else { return nil }
     guard head.hasPrefix("ref: ") else {
       commit = Self.asCommit(head)

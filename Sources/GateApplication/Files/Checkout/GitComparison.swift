@@ -1,33 +1,33 @@
-package import GateCore
+import GateCore
 import LinuxSystem
 
 /// The code of a checkout beside that of one of its commits.
 ///
 /// No hook, filter, diff driver or text conversion is run. What git does not answer in time is unknown.
-package struct GitComparison {
+struct GitComparison {
   /// The top of the checkout, as an absolute path.
   private let top: String
   /// The same, and as it is called by who follows other links to it.
-  package let tops: [String]
-  package let base: String
+  let tops: [String]
+  let base: String
   /// Whether changes that are not committed count.
   private let isDirty: Bool
   private let variables: [String]
   /// All files that differ.
-  package let files: [File]
+  let files: [File]
 
   /// A file that differs; paths are relative to the top.
-  package struct File: Sendable, Equatable {
-    package var path: String
+  struct File: Sendable, Equatable {
+    var path: String
     /// The path before a change of the name.
-    package var oldPath: String?
+    var oldPath: String?
     /// The commits before and after of a submodule.
-    package var submodule: DependencyChange?
-    package var isDeleted = false
+    var submodule: DependencyChange?
+    var isDeleted = false
   }
 
   /// nil if git does not know the commit, as in a shallow clone, or does not answer.
-  package init?(with commit: String, in root: String, isDirty: Bool) {
+  init?(with commit: String, in root: String, isDirty: Bool) {
     guard GitQuery.isCommit(commit), let top = GitQuery.line(of: ["rev-parse", "--show-toplevel"], in: root),
       let base = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{commit}"], in: root)
     else { return nil }
@@ -81,19 +81,19 @@ package struct GitComparison {
   // MARK: Files
 
   /// A path in the checkout, relative to its top; nil for another one.
-  package func relative(_ path: String) -> String? {
+  func relative(_ path: String) -> String? {
     tops.first { path.hasPrefix("\($0)/") }.map { String(path.dropFirst($0.count + 1)) }
   }
 
   /// The tracked files with these names, in any folder, and the untracked ones if uncommitted changes count.
-  package func tracked(named names: Set<String>) -> [String] {
+  func tracked(named names: Set<String>) -> [String] {
     guard !names.isEmpty else { return [] }
     let untracked = isDirty ? ["--others", "--exclude-standard"] : []
     return paths(named: names, of: ["--cached"] + untracked)
   }
 
   /// The files with these names that are neither tracked nor ignored; none if such changes do not count.
-  package func untracked(named names: Set<String>) -> [String] {
+  func untracked(named names: Set<String>) -> [String] {
     isDirty && !names.isEmpty ? paths(named: names, of: ["--others", "--exclude-standard"]) : []
   }
 
@@ -111,12 +111,12 @@ package struct GitComparison {
   private static let largest = 2 << 20
 
   /// The texts of a file; nil for one that is not text, or too large.
-  package func text(of file: File) -> ChangedFile? {
+  func text(of file: File) -> ChangedFile? {
     text(of: [file.path, file.oldPath].compactMap(\.self), as: file.path, since: base)
   }
 
   /// The text of a file as it is in the checkout, all of it new; nil for one that is not text, or too large.
-  package func text(asItIs path: String) -> ChangedFile? {
+  func text(asItIs path: String) -> ChangedFile? {
     let place = "\(top)/\(path)"
     guard case .regular? = try? Descriptor.kind(of: place, followingLinks: false),
       let bytes = try? SafeFile.read(place, atMost: Self.largest), !bytes.contains(0)
@@ -137,8 +137,7 @@ package struct GitComparison {
   private static let mostCommits = 5
 
   /// Who changed these lines: the commits, the latest first, and whether there are changes that are not committed.
-  package func authors(of part: ChangedFile.Part, in file: ChangedFile) -> (commits: [CommitInfo], isUncommitted: Bool)
-  {
+  func authors(of part: ChangedFile.Part, in file: ChangedFile) -> (commits: [CommitInfo], isUncommitted: Bool) {
     let local = isDirty ? text(of: [file.path], as: file.path, since: "HEAD") : nil
     let isLocal = local?.parts.contains { $0.now.overlaps(part.now) || $0.now == part.now } ?? false
     guard !isLocal else { return ([], true) }

@@ -1,5 +1,5 @@
-package import FoundationEssentials
-package import GateCore
+import FoundationEssentials
+import GateCore
 import Glibc
 import LinuxSystem
 
@@ -7,20 +7,20 @@ import LinuxSystem
 ///
 /// A commit is passed on only if it is 7 to 64 hexadecimal digits; no hook is run, and nothing is fetched. All results
 /// are nil if git does not know: in a shallow clone, without git, or if it takes longer than 20 seconds.
-package enum GitQuery {
+enum GitQuery {
   /// The number of commits in `HEAD` that are not in the given commit.
-  package static func commits(since commit: String, in root: String) -> Int? {
+  static func commits(since commit: String, in root: String) -> Int? {
     guard isCommit(commit) else { return nil }
     return line(of: ["rev-list", "--count", "\(commit)..HEAD", "--"], in: root).flatMap { Int($0) }
   }
 
   /// The first line of a commit's message, cut to 300 bytes.
-  package static func subject(of commit: String, in root: String) -> String? {
+  static func subject(of commit: String, in root: String) -> String? {
     info(of: commit, in: root)?.subject
   }
 
   /// What people know a commit by; the author's name is cut to 100 bytes, the subject to 300.
-  package static func info(of commit: String, in root: String) -> CommitInfo? {
+  static func info(of commit: String, in root: String) -> CommitInfo? {
     guard isCommit(commit) else { return nil }
     let words = ["log", "-1", "--format=\(infoFormat)", "--no-show-signature", commit, "--"]
     return output(of: words, in: root, atMost: 16 << 10).flatMap { info(of: commit, $0[...]) }
@@ -43,14 +43,14 @@ package enum GitQuery {
   }
 
   /// The commits after `good` up to `bad`, oldest first; of a merge only the first parent is followed.
-  package static func commits(after good: String, upTo bad: String, in root: String) -> [String]? {
+  static func commits(after good: String, upTo bad: String, in root: String) -> [String]? {
     guard isCommit(good), isCommit(bad) else { return nil }
     let words = ["rev-list", "--first-parent", "--reverse", "\(good)..\(bad)", "--"]
     return output(of: words, in: root, atMost: 64 << 20).map { $0.split(separator: "\n").map(String.init) }
   }
 
   /// The last commit that changed a file; nil in a shallow clone, where the oldest commit seems to add all files.
-  package static func commit(changing path: String, in root: String) -> String? {
+  static func commit(changing path: String, in root: String) -> String? {
     guard line(of: ["rev-parse", "--is-shallow-repository"], in: root) == "false" else { return nil }
     return line(of: ["--literal-pathspecs", "log", "-1", "--format=%H", "--no-show-signature", "--", path], in: root)
   }
@@ -59,25 +59,25 @@ package enum GitQuery {
   ///
   /// A merge thus counts where it brings the files, and not the commits of the merged branch, whose other files are not
   /// those of the merged program.
-  package static func mainCommit(changing patterns: [String], in root: String) -> String? {
+  static func mainCommit(changing patterns: [String], in root: String) -> String? {
     guard line(of: ["rev-parse", "--is-shallow-repository"], in: root) == "false" else { return nil }
     return line(of: ["rev-list", "-1", "--first-parent", "HEAD", "--"] + patterns, in: root)
   }
 
   /// The best common ancestor of two commits.
-  package static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
+  static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
     guard isCommit(one), isCommit(other) else { return nil }
     return line(of: ["merge-base", one, other], in: root)
   }
 
   /// Whether tracked files differ from `HEAD`; untracked files do not count.
-  package static func hasUncommittedChanges(in root: String) -> Bool? {
+  static func hasUncommittedChanges(in root: String) -> Bool? {
     let words = ["status", "--porcelain", "--untracked-files=no"]
     return output(of: words, in: root, atMost: 16 << 20, variables: withoutFilters(in: root)).map { !$0.isEmpty }
   }
 
   /// A hash of how the tracked files differ from a commit, which must be `HEAD`.
-  package static func hashOfChanges(since commit: String, in root: String) -> String? {
+  static func hashOfChanges(since commit: String, in root: String) -> String? {
     guard isCommit(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
     let words = ["diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
     return output(of: words, in: root, atMost: 16 << 20, variables: withoutFilters(in: root))
@@ -85,13 +85,13 @@ package enum GitQuery {
   }
 
   /// The files below a folder that git tracks, relative to it; empty if git does not know.
-  package static func trackedNames(in folder: String) -> Set<String> {
+  static func trackedNames(in folder: String) -> Set<String> {
     let list = bytes(of: ["ls-files", "-z", "--", "."], in: folder, atMost: 1 << 20) ?? []
     return Set(list.split(separator: 0).map { String(systemBytes: Array($0)) })
   }
 
   /// When a text was first committed.
-  package enum FirstCommit: Equatable {
+  enum FirstCommit: Equatable {
     /// It is not committed, or there is no repository.
     case missing
     case at(Date)
@@ -100,7 +100,7 @@ package enum GitQuery {
   }
 
   /// When one of these files, which may be patterns, first had a `name:` with this value.
-  package static func firstCommit(naming name: String, in files: [String], of root: String) -> FirstCommit {
+  static func firstCommit(naming name: String, in files: [String], of root: String) -> FirstCommit {
     guard commit(named: "HEAD", in: root) != nil else { return .missing }
     let words = ["log", "--format=%ct %P", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--pickaxe-regex"]
     let pattern = "-Sname: *[\"']?\(escaped(name))([^A-Za-z0-9_.-]|$)"
@@ -119,7 +119,7 @@ package enum GitQuery {
   }
 
   /// Whether a folder is the root of a worktree of this repository.
-  package static func hasWorktree(_ folder: String, in root: String) -> Bool {
+  static func hasWorktree(_ folder: String, in root: String) -> Bool {
     // Each worktree is a list of attributes, and an empty line ends it.
     let list = output(of: ["worktree", "list", "--porcelain"], in: root, atMost: 16 << 20) ?? ""
     let worktree = list.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
@@ -134,7 +134,7 @@ package enum GitQuery {
   /// the first parent of `HEAD` is the target. `targets` are revisions of the target, the best known first.
   ///
   /// - Returns: the files, and the commit in which the change left its target.
-  package static func files(
+  static func files(
     editedBy commit: String?, since targets: [String], in root: String
   ) -> (names: [String], base: String)? {
     guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
@@ -144,20 +144,20 @@ package enum GitQuery {
   }
 
   /// The files below a folder in a commit, all relative to the top of the checkout; empty if git does not know.
-  package static func files(below folder: String, at commit: String, in root: String) -> [String] {
+  static func files(below folder: String, at commit: String, in root: String) -> [String] {
     guard isCommit(commit) else { return [] }
     let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", "\(folder)/"]
     return output(of: words, in: root, atMost: 1 << 20)?.split(separator: "\0").map(String.init) ?? []
   }
 
   /// The content of a file in a commit, of at most 1 MiB.
-  package static func content(of file: String, at commit: String, in root: String) -> [UInt8]? {
+  static func content(of file: String, at commit: String, in root: String) -> [UInt8]? {
     guard isCommit(commit) else { return nil }
     return output(of: ["cat-file", "blob", "\(commit):\(file)"], in: root, atMost: 1 << 20).map { Array($0.utf8) }
   }
 
   /// The tree of a commit; nil if git does not know.
-  package static func tree(of commit: String, in root: String) -> String? {
+  static func tree(of commit: String, in root: String) -> String? {
     guard isCommit(commit) else { return nil }
     return line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{tree}"], in: root)
   }
@@ -165,7 +165,7 @@ package enum GitQuery {
   /// The tree that a commit of all files of the checkout would have, including untracked ones that are not ignored.
   ///
   /// Nothing is written but in `folder`, and no filter runs.
-  package static func treeOfFiles(in root: String, usingFolder folder: String) -> String? {
+  static func treeOfFiles(in root: String, usingFolder folder: String) -> String? {
     guard let index = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "index"], in: root),
       let objects = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "objects"], in: root)
     else { return nil }
@@ -192,7 +192,7 @@ package enum GitQuery {
   }
 
   /// The commit in which a change left its target, as in ``files(editedBy:since:in:)``.
-  package static func base(ofChange commit: String?, since targets: [String], in root: String) -> String? {
+  static func base(ofChange commit: String?, since targets: [String], in root: String) -> String? {
     ends(ofChange: commit, since: targets, in: root)?.base
   }
 
@@ -213,14 +213,14 @@ package enum GitQuery {
   }
 
   /// The name with which commits are made here (`user.name`), cut to 300 characters.
-  package static func userName(in root: String) -> String? {
+  static func userName(in root: String) -> String? {
     line(of: ["config", "user.name"], in: root).map { String($0.prefix(300)) }
   }
 
   /// The name of the repository from which this checkout comes, without its host.
   ///
   /// For `git@git.example:team/shop.git` that is `team/shop`; for a repository on this machine, the last part of its path.
-  package static func repositoryName(in root: String) -> String? {
+  static func repositoryName(in root: String) -> String? {
     guard let origin = line(of: ["config", "remote.origin.url"], in: root) else { return nil }
     let address = origin.hasSuffix(".git") ? origin.dropLast(4) : origin[...]
     if let scheme = address.firstRange(of: "://"), !address.hasPrefix("file:") {
@@ -234,7 +234,7 @@ package enum GitQuery {
   }
 
   /// The commit that a branch, tag or other revision names; a branch may be known only as that of `origin`.
-  package static func commit(named revision: String, in root: String) -> String? {
+  static func commit(named revision: String, in root: String) -> String? {
     guard !revision.isEmpty, !revision.hasPrefix("-") else { return nil }
     return [revision, "origin/\(revision)"].lazy.compactMap { name in
       line(of: ["rev-parse", "--verify", "--quiet", "\(name)^{commit}"], in: root)
@@ -242,7 +242,7 @@ package enum GitQuery {
   }
 
   /// The absolute path of the folder in which git stores the state of this checkout.
-  package static func folder(of root: String) -> String? {
+  static func folder(of root: String) -> String? {
     line(of: ["rev-parse", "--absolute-git-dir"], in: root)
   }
 

@@ -1,26 +1,26 @@
-package import GateCore
+import GateCore
 
 /// What held the memory of approved builds: with it later builds are compared.
 ///
 /// A profile that `approve` stored beside the baseline wins. Else it is one that a later check took of the approved
 /// scenario and keeps in the artifacts folder, as the history is kept.
-package struct ApprovedProfiles: Sendable {
+struct ApprovedProfiles: Sendable {
   private let baselines: BaselineStore
   private let artifacts: ArtifactsFolder
 
-  package init(baselines: BaselineStore, artifacts: ArtifactsFolder) {
+  init(baselines: BaselineStore, artifacts: ArtifactsFolder) {
     (self.baselines, self.artifacts) = (baselines, artifacts)
   }
 
   /// The profile that fits a baseline; nil if there is none that can be read.
-  package func profile(for baseline: Baseline) -> ProfiledBuild? {
+  func profile(for baseline: Baseline) -> ProfiledBuild? {
     if let stored = baselines.profile(of: baseline.scenario, environment: baseline.environment) { return stored }
     guard let run = baseline.approval?.run, let kept = try? ProfileFile.read(path(for: baseline)) else { return nil }
     return kept.baseline == run ? kept : nil
   }
 
   /// Keeps a profile for a baseline that has none of its own; it fits until the next approval.
-  package func keep(_ profile: ProfiledBuild, for baseline: Baseline) throws(FileError) {
+  func keep(_ profile: ProfiledBuild, for baseline: Baseline) throws(FileError) {
     var kept = profile
     kept.baseline = baseline.approval?.run
     try SafeFile.write(ProfileFile.encode(kept), to: path(for: baseline))

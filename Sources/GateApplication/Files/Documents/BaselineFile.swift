@@ -1,22 +1,22 @@
-package import GateCore
+import GateCore
 
 /// Baseline files (`highwater.baseline/1`, file-formats.md, The baseline).
-package enum BaselineFile {
+enum BaselineFile {
   /// The largest baseline that is read, in bytes: a thousand repetitions of ten metrics take a fifth of it.
-  package static let largest = 1 << 20
+  static let largest = 1 << 20
 
   /// Small libraries come and go by a page, and each would be a line of the diff.
   private static let mostLibraries = Composition.storedLibraries
 
   /// Whether a file is intended as a baseline, judging by its size and schema; ``decode(_:path:)`` validates it.
-  package static func claims(_ bytes: [UInt8]) -> Bool {
+  static func claims(_ bytes: [UInt8]) -> Bool {
     guard bytes.count <= largest else { return false }
     let claim = try? JSON.decode(SchemaClaim.self, from: bytes, path: "", hint: "")
     return claim?.schema.hasPrefix("\(Schema.baseline.name)/") ?? false
   }
 
   /// The baseline as JSON with its digest; equal values give equal bytes, except for the approval.
-  package static func encode(_ baseline: Baseline) -> [UInt8] {
+  static func encode(_ baseline: Baseline) -> [UInt8] {
     var baseline = baseline
     baseline.composition = baseline.composition?.keepingLibraries(mostLibraries)
     let summary = ReviewSummary(of: baseline)
@@ -43,7 +43,7 @@ package enum BaselineFile {
   /// Decodes a baseline; the path is for messages.
   ///
   /// - Throws: also if it is not what was approved; the error then has a ``FileError/defect``.
-  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
+  static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
     let baseline: Baseline
     do throws(FileError) { baseline = try content(of: bytes, path: path) } catch {
       throw error.with(ConflictVersions(bytes)?.defect)

@@ -1,27 +1,23 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 import Glibc
 import LinuxSystem
 
 /// The folder of approved baselines, with one file for each scenario and environment, and one for each change since.
 ///
 /// The folder itself may be a symbolic link; names of scenarios and environments never lead out of it.
-package struct BaselineStore: Sendable, Equatable {
+struct BaselineStore: Sendable, Equatable {
   /// The outcome of saving a baseline.
-  package enum SaveOutcome: Sendable, Equatable {
+  enum SaveOutcome: Sendable, Equatable {
     /// The file already has the same values and was left unchanged.
     case unchanged
     case created, replaced
   }
 
-  package let folder: String
-
-  package init(folder: String) {
-    self.folder = folder
-  }
+  let folder: String
 
   /// `<folder>/<scenario>/<environment>.json`.
-  package func path(_ scenario: ScenarioName, _ environment: String) -> String {
+  func path(_ scenario: ScenarioName, _ environment: String) -> String {
     "\(folder)/\(scenario.pathComponent)/\(FileName.component(for: environment)).json"
   }
 
@@ -29,7 +25,7 @@ package struct BaselineStore: Sendable, Equatable {
   ///
   /// - Returns: nil if there is no baseline.
   /// - Throws: also if the file is another baseline.
-  package func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
+  func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
     guard let baseline = try measured(scenario, environment: environment) else { return nil }
     let changes = try changes(of: scenario, environment: environment)
     var expected = baseline.expecting(changes)
@@ -59,7 +55,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// The changes that were approved since the baseline was measured, in order of their file names.
-  package func changes(of scenario: ScenarioName, environment: String) throws(FileError) -> [BaselineChange] {
+  func changes(of scenario: ScenarioName, environment: String) throws(FileError) -> [BaselineChange] {
     var changes: [BaselineChange] = []
     for (name, path) in files(of: scenario, in: Self.changesFolder)
     where name.hasPrefix("\(FileName.component(for: environment)).") {
@@ -75,13 +71,13 @@ package struct BaselineStore: Sendable, Equatable {
   private static let changesFolder = "changes"
 
   /// `<folder>/<scenario>/changes/<environment>.<run>.json`.
-  package func path(_ change: BaselineChange) -> String {
+  func path(_ change: BaselineChange) -> String {
     let name = "\(FileName.component(for: change.environment)).\(FileName.component(for: change.identifier))"
     return "\(folder)/\(change.scenario.pathComponent)/\(Self.changesFolder)/\(name).json"
   }
 
   /// Patterns of git for the files that decide what is expected, including removed ones.
-  package func patterns(of scenario: ScenarioName, environment: String) -> [String] {
+  func patterns(of scenario: ScenarioName, environment: String) -> [String] {
     func literal(_ text: String) -> String { text.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() }
     let folder = literal("\(folder)/\(scenario.pathComponent)")
     let name = literal(FileName.component(for: environment))
@@ -89,7 +85,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// Writes a change beside the baseline, with the details of what was measured.
-  package func save(_ change: BaselineChange, to measured: Baseline) throws(FileError) {
+  func save(_ change: BaselineChange, to measured: Baseline) throws(FileError) {
     let path = path(change)
     try checkIsNoLink(SafeFile.folder(of: SafeFile.folder(of: path)))
     try checkIsNoLink(SafeFile.folder(of: path))
@@ -120,7 +116,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// The environments for which the scenario has a baseline, sorted; an unreadable file is listed by its name.
-  package func environments(of scenario: ScenarioName) -> [String] {
+  func environments(of scenario: ScenarioName) -> [String] {
     files(of: scenario).map { name, path in
       let bytes = try? SafeFile.read(path, atMost: BaselineFile.largest)
       let baseline = bytes.flatMap { try? BaselineFile.decode($0, path: path) }
@@ -131,14 +127,14 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// Our side of a merge conflict in a baseline's file, or else theirs; nil if there is none that can be read.
-  package func conflictingSide(_ scenario: ScenarioName, environment: String) -> Baseline? {
+  func conflictingSide(_ scenario: ScenarioName, environment: String) -> Baseline? {
     let bytes = try? SafeFile.read(path(scenario, environment), atMost: BaselineFile.largest)
     let sides = bytes.flatMap(ConflictVersions.init)?.baselines
     return sides?.ours ?? sides?.theirs
   }
 
   /// What is wrong with the baselines of these scenarios, in all environments, as far as their text shows it.
-  package func errors(in scenarios: [ScenarioName]) -> [FileError] {
+  func errors(in scenarios: [ScenarioName]) -> [FileError] {
     errorsInChanges(of: scenarios)
       + scenarios.flatMap { files(of: $0) }.compactMap { _, path in
         do throws(FileError) {
@@ -163,7 +159,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// The paths, sorted, of the folders of scenarios other than these.
-  package func folders(except scenarios: [ScenarioName]) -> [String] {
+  func folders(except scenarios: [ScenarioName]) -> [String] {
     let known = Set(scenarios.map(\.pathComponent))
     let entries = (try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).entries()) ?? []
     return entries.filter { $0.isFolder && !$0.name.hasPrefix(".") && !known.contains($0.name) }
@@ -184,8 +180,7 @@ package struct BaselineStore: Sendable, Equatable {
   /// stays where it is, since git could not revert the commit that added it if it were renamed.
   ///
   /// - Throws: also if the baseline could not be read back, such as one without values.
-  package func save(_ baseline: Baseline, keepingProfileOf kept: BaselineChange? = nil) throws(FileError) -> SaveOutcome
-  {
+  func save(_ baseline: Baseline, keepingProfileOf kept: BaselineChange? = nil) throws(FileError) -> SaveOutcome {
     let path = path(baseline.scenario, baseline.environment)
     try checkIsNoLink(SafeFile.folder(of: path))
     let bytes = BaselineFile.encode(baseline)
@@ -218,7 +213,7 @@ package struct BaselineStore: Sendable, Equatable {
   private static let profilesFolder = "profiles"
 
   /// Whether a file of a baseline is not among those that people review and that decide what is expected.
-  package static func isGenerated(_ path: String) -> Bool {
+  static func isGenerated(_ path: String) -> Bool {
     [detailsFolder, profilesFolder].contains { path.contains("/\($0)/") }
   }
 
@@ -250,7 +245,7 @@ package struct BaselineStore: Sendable, Equatable {
   /// Reads the profile of the build that was approved last; nil if it has none that can be read.
   ///
   /// An earlier one would explain a rise by what was approved since.
-  package func profile(of scenario: ScenarioName, environment: String) -> ProfiledBuild? {
+  func profile(of scenario: ScenarioName, environment: String) -> ProfiledBuild? {
     let last = lastChange(of: scenario, environment: environment)
     if let own = try? ProfileFile.read(profilePath(scenario, environment, last)) { return own }
     guard last == nil, let path = foldedProfiles(of: scenario, environment: environment).last else { return nil }
@@ -258,7 +253,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// The change that was approved last; nil if there is none that can be read.
-  package func lastChange(of scenario: ScenarioName, environment: String) -> BaselineChange? {
+  func lastChange(of scenario: ScenarioName, environment: String) -> BaselineChange? {
     Self.last(of: (try? changes(of: scenario, environment: environment)) ?? [])
   }
 
@@ -276,7 +271,7 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// Writes the profile of an approved build, or of an approved change; without one, removes that of an earlier approval.
-  package func save(
+  func save(
     _ profile: ProfiledBuild?, of scenario: ScenarioName, environment: String, with change: BaselineChange? = nil
   ) throws(FileError) {
     let path = profilePath(scenario, environment, change)

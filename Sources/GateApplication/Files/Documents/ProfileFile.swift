@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// Memory profiles of an approved build (`highwater.profile/1`): what later builds are compared with.
 ///
 /// One line for each function and call, sorted by name, so that a diff shows what changed.
-package enum ProfileFile {
+enum ProfileFile {
   /// The largest file, written or read, in bytes.
-  package static let largest = 64 << 10
+  static let largest = 64 << 10
 
   /// 16 TiB, so that the sum of all amounts in a file cannot overflow.
   fileprivate static let largestAmount: Int64 = 1 << 44
@@ -20,7 +20,7 @@ package enum ProfileFile {
   private static let mostProcesses = 16
 
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
-  package static func encode(_ build: ProfiledBuild) -> [UInt8] {
+  static func encode(_ build: ProfiledBuild) -> [UInt8] {
     // Growth is that of one build.
     let processes = build.processes.filter { [.peak, .end].contains($0.moment) }
       .sorted { $0.anonymous.median > $1.anonymous.median }.prefix(mostProcesses)
@@ -40,12 +40,12 @@ package enum ProfileFile {
   }
 
   /// Reads a file.
-  package static func read(_ path: String) throws(FileError) -> ProfiledBuild {
+  static func read(_ path: String) throws(FileError) -> ProfiledBuild {
     try decode(try SafeFile.read(path, atMost: largest), path: path)
   }
 
   /// Decodes a summary; the path is for messages.
-  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfiledBuild {
+  static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfiledBuild {
     let hint = "write it again with `highwater explain --json FILE`"
     guard bytes.count <= largest else {
       throw FileError(
@@ -293,12 +293,12 @@ private enum NumberedLine {
 extension ArtifactsFolder {
   /// The profile of a scenario that the check `run` took, in this folder or in that of its result file; nil if there is
   /// none that can be read.
-  package func profile(of scenario: ScenarioName, in run: String, beside result: String? = nil) -> ProfiledBuild? {
+  func profile(of scenario: ScenarioName, in run: String, beside result: String? = nil) -> ProfiledBuild? {
     let folders = [result.map { ArtifactsFolder(path: SafeFile.folder(of: $0)) }, self].compactMap(\.self)
     return folders.lazy.compactMap { try? ProfileFile.read($0.profilePath(scenario)) }.first { $0.run == run }
   }
 
-  package func write(_ profile: ProfiledBuild, of scenario: ScenarioName) throws(FileError) {
+  func write(_ profile: ProfiledBuild, of scenario: ScenarioName) throws(FileError) {
     try SafeFile.write(ProfileFile.encode(profile), to: profilePath(scenario))
   }
 }

@@ -1,4 +1,4 @@
-package import GateCore
+import GateCore
 
 /// Recordings (`highwater.recording/1`): everything measured in one repetition, as JSON lines for other programs.
 ///
@@ -6,9 +6,9 @@ package import GateCore
 /// `mark`, `composition`, `library` and `process`, each kind in order of time. Every line is a flat object; missing
 /// values are left out. Amounts are bytes, and times are seconds since the target's exec. This program does not read
 /// recordings.
-package enum RecordingFile {
+enum RecordingFile {
   /// Writes a recording in pieces, so that its text is never in memory as a whole.
-  package static func write(
+  static func write(
     _ recording: Recording,
     of scenario: ScenarioName,
     repetition: Int,

@@ -1,14 +1,14 @@
-package import GateCore
+import GateCore
 
 /// Result files (`highwater.result/1`, file-formats.md, The result).
-package enum ResultFile {
+enum ResultFile {
   /// The largest result file that is read, in bytes.
-  package static let largest = 256 << 20
+  static let largest = 256 << 20
 
   /// The result as JSON.
   ///
   /// Unknown values are left out. Amounts of memory are rounded to whole bytes and percentages to two decimals.
-  package static func encode(_ result: RunResult, words: FileWords) -> [UInt8] {
+  static func encode(_ result: RunResult, words: FileWords) -> [UInt8] {
     JSON.encode(ResultDocument(result: result, words: words), .pretty)
   }
 
@@ -16,41 +16,23 @@ package enum ResultFile {
   ///
   /// Required are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and
   /// `repetitions[].metrics`. A repetition without `end` has an unknown end. The path is for messages.
-  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> RunResult {
+  static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> RunResult {
     let hint = "name a result file, as `highwater check --json FILE` writes it"
     return try JSON.decode(DecodedResult.self, from: bytes, path: path, hint: hint).result
   }
 }
 
 /// Texts of notes, reasons, failures and ends, which files have for readers beside the values.
-package struct FileWords: Sendable {
-  package var reason: @Sendable (MetricResult) -> String?
-  package var note: @Sendable (Note, ScenarioResult) -> String
-  package var runNote: @Sendable (RunNote) -> String
-  package var recordingNote: @Sendable (RecordingNote) -> String
-  package var failure: @Sendable (Failure) -> String
-  package var explanation: @Sendable (RiseExplanation) -> String
-  package var end: @Sendable (End) -> EndTexts
+struct FileWords: Sendable {
+  var reason: @Sendable (MetricResult) -> String?
+  var note: @Sendable (Note, ScenarioResult) -> String
+  var runNote: @Sendable (RunNote) -> String
+  var recordingNote: @Sendable (RecordingNote) -> String
+  var failure: @Sendable (Failure) -> String
+  var explanation: @Sendable (RiseExplanation) -> String
+  var end: @Sendable (End) -> EndTexts
 
-  package typealias EndTexts = (text: String, proof: String?, detail: String?)
-
-  package init(
-    reason: @escaping @Sendable (MetricResult) -> String?,
-    note: @escaping @Sendable (Note, ScenarioResult) -> String,
-    runNote: @escaping @Sendable (RunNote) -> String,
-    recordingNote: @escaping @Sendable (RecordingNote) -> String,
-    failure: @escaping @Sendable (Failure) -> String,
-    explanation: @escaping @Sendable (RiseExplanation) -> String,
-    end: @escaping @Sendable (End) -> EndTexts
-  ) {
-    self.reason = reason
-    self.note = note
-    self.runNote = runNote
-    self.recordingNote = recordingNote
-    self.failure = failure
-    self.explanation = explanation
-    self.end = end
-  }
+  typealias EndTexts = (text: String, proof: String?, detail: String?)
 }
 
 private enum ResultKey: CodingKey {

@@ -1,4 +1,4 @@
-package import GateCore
+import GateCore
 import Glibc
 import LinuxSystem
 
@@ -6,12 +6,12 @@ import LinuxSystem
 ///
 /// A line has the run, its environment, and the summary of each scenario, in the same form as the result file. A
 /// scenario without an environment has the run's.
-package enum RunLine {
+enum RunLine {
   /// The largest line that is read, in bytes.
-  package static let largest = 32 << 20
+  static let largest = 32 << 20
 
   /// The run as a line with its newline; equal runs give equal bytes.
-  package static func encode(_ run: RunSummary) -> [UInt8] {
+  static func encode(_ run: RunSummary) -> [UInt8] {
     JSON.encode(WithSchema(schema: .run, content: RunDocument(run)), .line)
   }
 
@@ -23,7 +23,7 @@ package enum RunLine {
   ///   - number: The line number from 1, for messages; nil for a whole file.
   /// - Returns: The run.
   /// - Throws: The error, with its line and column.
-  package static func decode(_ bytes: [UInt8], path: String, line number: Int?) throws(FileError) -> RunSummary {
+  static func decode(_ bytes: [UInt8], path: String, line number: Int?) throws(FileError) -> RunSummary {
     let hint = "name JSON lines as `\(Tool.name) history export` writes them, or result files"
     return try JSON.decode(DecodedRun.self, from: bytes, path: path, line: number, hint: hint).run
   }
@@ -71,8 +71,8 @@ extension RunSummary {
 }
 
 /// Splits a file of any size, or standard input, into lines.
-package struct RunLineReader: ~Copyable {
-  package enum Line: Sendable {
+struct RunLineReader: ~Copyable {
+  enum Line: Sendable {
     case whole([UInt8])
     /// The line had more than ``RunLine/largest`` bytes, which were discarded.
     case tooLong
@@ -84,7 +84,7 @@ package struct RunLineReader: ~Copyable {
   private var position = 0
 
   /// Opens a file; `-` is standard input.
-  package init(_ path: String) throws(FileError) {
+  init(_ path: String) throws(FileError) {
     self.path = path
     file = try Self.open(path)
   }
@@ -100,7 +100,7 @@ package struct RunLineReader: ~Copyable {
   }
 
   /// The next line without its newline; nil at the end.
-  package mutating func next() throws(FileError) -> Line? {
+  mutating func next() throws(FileError) -> Line? {
     var line: [UInt8] = []
     var length = 0
     while true {

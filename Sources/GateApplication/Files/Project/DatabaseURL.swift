@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 /// Reads the URL of a database, in which `${NAME}` stands for a variable.
-package enum DatabaseURL {
-  package enum Fault: Error, Equatable {
+enum DatabaseURL {
+  enum Fault: Error, Equatable {
     case malformedVariable(String)
     /// Its parts are not clear, as where a password contains a slash.
     case malformed
@@ -14,7 +14,7 @@ package enum DatabaseURL {
   private static let schemes = ["postgresql://", "postgres://"]
 
   /// The address that a text describes; nil if it is no such URL.
-  package static func address(
+  static func address(
     _ text: String, environment: [String: String]
   ) throws(Fault) -> DatabaseAddress? {
     let url = Interpolation(of: text, environment: environment)
@@ -61,7 +61,7 @@ package enum DatabaseURL {
 }
 
 extension DatabaseURL.Fault {
-  package var diagnostic: (problem: String, hint: String) {
+  var diagnostic: (problem: String, hint: String) {
     switch self {
     case .malformedVariable(let text):
       ("`\(Shown.text(text))` is not a variable", "write `${NAME}`, or `$${` for a literal `${`")

@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// All errors of a project file and the files that it includes.
-package struct ProjectError: DiagnosticError, Equatable {
+struct ProjectError: DiagnosticError, Equatable {
   /// In file order, and within a file in order of lines; never empty.
-  package let diagnostics: [Diagnostic]
+  let diagnostics: [Diagnostic]
 
   init(_ diagnostics: [Diagnostic]) {
     precondition(!diagnostics.isEmpty, "a project error without a diagnostic would explain nothing")
@@ -17,7 +17,7 @@ package struct ProjectError: DiagnosticError, Equatable {
 
 extension ProjectError: CustomStringConvertible {
   /// The diagnostics with their hints, one after the other.
-  package var description: String {
+  var description: String {
     diagnostics.map(\.description).joined(separator: "\n")
   }
 }

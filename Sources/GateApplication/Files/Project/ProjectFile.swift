@@ -1,7 +1,7 @@
-package import GateCore
+import GateCore
 
 /// The project file, `highwater.yml`.
-package enum ProjectFile {
+enum ProjectFile {
   /// The file names in order of precedence (project-file.md).
   static let names = ["highwater.yml", ".highwater.yml", "ci/highwater.yml"]
 
@@ -15,7 +15,7 @@ package enum ProjectFile {
   ///   - workingDirectory: an absolute path.
   /// - Returns: an absolute path.
   /// - Throws: if nothing was found, with a hint.
-  package static func locate(
+  static func locate(
     explicit: String?,
     from workingDirectory: String
   ) throws(ProjectError) -> String {
@@ -40,13 +40,13 @@ package enum ProjectFile {
   }
 
   /// The name that a new project file gets.
-  package static let firstName = names[0]
+  static let firstName = names[0]
 
   /// Whether ``locate(explicit:from:)`` finds a file of this name by itself.
-  package static func isFound(_ path: String) -> Bool { names.contains(path) }
+  static func isFound(_ path: String) -> Bool { names.contains(path) }
 
   /// Checks that a new project file, at a path or at the usual place, replaces or shadows no other.
-  package static func refuseExisting(_ path: String?, from workingDirectory: String) throws(ProjectError) {
+  static func refuseExisting(_ path: String?, from workingDirectory: String) throws(ProjectError) {
     let found = try? locate(explicit: path, from: workingDirectory)
     guard let found, PathText.exists(found) else { return }
     throw ProjectError(
@@ -64,7 +64,7 @@ package enum ProjectFile {
   ///   - webhooksNeeded: whether an unset variable in a webhook is an error.
   /// - Returns: the project, with absolute paths and all defaults.
   /// - Throws: all diagnostics of the files, not only the first.
-  package static func load(
+  static func load(
     _ path: String,
     environment: [String: String]?,
     webhooksNeeded: Bool = true
@@ -106,11 +106,11 @@ package enum ProjectFile {
 
 extension Project {
   /// Whether the folder of baselines leads out of the repository, by its path or by a symbolic link.
-  package var hasBaselinesOutside: Bool { PathText.leadsOut(baselines, of: root) }
+  var hasBaselinesOutside: Bool { PathText.leadsOut(baselines, of: root) }
 
   /// The path relative to ``root`` of a file that messages name: with an absolute path, or relative to the working
   /// directory.
-  package func repositoryPath(of file: String, from workingDirectory: String) -> String {
+  func repositoryPath(of file: String, from workingDirectory: String) -> String {
     PathText.relative(PathText.absolute(file, from: workingDirectory), to: root)
   }
 }

@@ -3,9 +3,9 @@ import GateCore
 /// The JSON Schema of a project file, from the same tables with which it is read.
 ///
 /// Draft 7, which editors know. It holds what one value tells; what several must agree on, `validate` tells.
-package enum ProjectSchema {
+enum ProjectSchema {
   /// The schema as a JSON text.
-  package static var text: String {
+  static var text: String {
     var definitions: [String: SchemaNode] = [:]
     let root = node(of: ProjectKeys.table, isFilled: false, &definitions)
     guard case .object(var fields) = root else { return "" }

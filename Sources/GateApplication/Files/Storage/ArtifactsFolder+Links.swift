@@ -12,7 +12,7 @@ extension ArtifactsFolder {
   private static let checkedElsewhere: Set = ["outbox", "pending-runs"]
 
   /// Rejects a folder whose path is below the root, and which a symbolic link leads out of it.
-  package func refuseOtherPlace(in root: String) throws(FileError) {
+  func refuseOtherPlace(in root: String) throws(FileError) {
     let place = Self.realPath(of: path)
     if Self.isInside(path, root), let place, let realRoot = Self.realPath(of: root), !Self.isInside(place, realRoot) {
       throw FileError(

@@ -1,31 +1,27 @@
-package import GateCore
+import GateCore
 import Glibc
 import LinuxSystem
 
 /// The folder for a check's result, recordings and outputs.
-package struct ArtifactsFolder: Sendable, Equatable {
-  package let path: String
+struct ArtifactsFolder: Sendable, Equatable {
+  let path: String
 
-  package init(path: String) {
-    self.path = path
-  }
-
-  package var result: String { "\(path)/result.json" }
+  var result: String { "\(path)/result.json" }
 
   /// The trend page of the latest check.
-  package var trend: String { "\(path)/trend.html" }
+  var trend: String { "\(path)/trend.html" }
 
   /// The output of the build of another commit.
-  package var buildLog: String { "\(path)/build.log" }
+  var buildLog: String { "\(path)/build.log" }
 
   /// The notifications that are not yet delivered.
-  package var outbox: String { "\(path)/outbox" }
+  var outbox: String { "\(path)/outbox" }
 
   /// The runs that are not yet in the history.
-  package var pendingRuns: String { "\(path)/pending-runs" }
+  var pendingRuns: String { "\(path)/pending-runs" }
 
   /// The recording of one repetition.
-  package func recording(of scenario: ScenarioName, repetition: Int) -> String {
+  func recording(of scenario: ScenarioName, repetition: Int) -> String {
     "\(path)/\(Kind.recordings.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.recordings.suffix)"
   }
 
@@ -35,7 +31,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// The output of the target in one repetition.
-  package func output(of scenario: ScenarioName, repetition: Int) -> String {
+  func output(of scenario: ScenarioName, repetition: Int) -> String {
     "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
   }
 
@@ -45,7 +41,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   ///
   /// - Parameter root: The repository's root.
   /// - Throws: also if it has a symbolic link.
-  package func prepare(in root: String) throws(FileError) {
+  func prepare(in root: String) throws(FileError) {
     try refuseOtherPlace(in: root)
     let isNew = access(path.systemText, F_OK) != 0
     try SafeFile.prepareFolder(path, for: path)
@@ -54,7 +50,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// Locks the folder against other runs for the lifetime of the result.
-  package func lock() throws(FileError) -> FileLock {
+  func lock() throws(FileError) -> FileLock {
     if let lock = try FileLock("\(path)/lock") { return lock }
     throw FileError(
       code: .locked, path: path, problem: "another run is using this folder for its artifacts",
@@ -63,7 +59,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// Creates the folders of a scenario's files, and removes files of earlier runs.
-  package func prepareFolders(for scenario: ScenarioName) throws(FileError) {
+  func prepareFolders(for scenario: ScenarioName) throws(FileError) {
     try clear(scenario)
     for kind in [Kind.recordings, .output] {
       try SafeFile.makeFolder("\(path)/\(kind.rawValue)/\(scenario.pathComponent)")
@@ -74,7 +70,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   ///
   /// Only files with our own names are removed, and a symbolic link instead of one of our folders is rejected, so that
   /// nothing outside is touched.
-  package func clear(_ scenario: ScenarioName) throws(FileError) {
+  func clear(_ scenario: ScenarioName) throws(FileError) {
     for kind in Kind.allCases {
       let folder = "\(path)/\(kind.rawValue)/\(scenario.pathComponent)"
       do throws(ErrorNumber) {

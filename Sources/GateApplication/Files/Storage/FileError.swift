@@ -12,11 +12,11 @@ package struct FileError: DiagnosticError, Sendable, Equatable {
   package let code: Code
   package let path: String
   /// The position in the file, as `line:column`, if known.
-  package let position: String?
+  let position: String?
   package let problem: String
   package let hint: String?
   /// What a baseline file has become, if a merge or an editor made it unusable.
-  package var defect: BaselineDefect?
+  var defect: BaselineDefect?
 
   package init(code: Code, path: String, position: String? = nil, problem: String, hint: String? = nil) {
     self.code = code

@@ -4,13 +4,13 @@ import LinuxSystem
 /// The lock of a file, released with its owner.
 ///
 /// It is the kernel's (flock(2)), so it ends with the process, however that ends.
-package struct FileLock: ~Copyable, Sendable {
+struct FileLock: ~Copyable, Sendable {
   private let file: Descriptor
 
   /// Locks a file, which is created if it is missing; nil while another process has it locked.
   ///
   /// A file system without locks keeps nobody out.
-  package init?(_ path: String) throws(FileError) {
+  init?(_ path: String) throws(FileError) {
     guard let file = try Self.locked(path) else { return nil }
     self.file = file
   }

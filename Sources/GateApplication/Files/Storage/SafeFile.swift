@@ -2,13 +2,13 @@ import Glibc
 import LinuxSystem
 
 /// Reads files that anyone may have written, and writes files atomically.
-package enum SafeFile {
+enum SafeFile {
   /// Reads a whole regular file.
   ///
   /// A folder, pipe, socket or device is rejected; opening one has no effect and never blocks.
   ///
   /// - Throws: also if the file has more than `most` bytes.
-  package static func read(_ path: String, atMost most: Int) throws(FileError) -> [UInt8] {
+  static func read(_ path: String, atMost most: Int) throws(FileError) -> [UInt8] {
     try checkSpelling(path)
     do throws(ErrorNumber) {
       let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
@@ -31,14 +31,14 @@ package enum SafeFile {
   /// The bytes go to a new file in the same folder, which is synced and renamed over the old file. Missing folders are
   /// created. The mode is 0644 without the umask. A symbolic link at `path` is replaced, not followed; a folder, pipe
   /// or device is rejected.
-  package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+  static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     try write(to: path) { sink throws(FileError) in try sink(bytes) }
   }
 
   /// Writes a file atomically from the pieces that `produce` passes to its argument; if it throws, the old file stays.
   ///
   /// Unless it `isSynced`, the file may be empty after a crash of the machine.
-  package static func write(
+  static func write(
     to path: String,
     isSynced: Bool = true,
     _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
@@ -55,7 +55,7 @@ package enum SafeFile {
 
   /// Adds bytes to the end of a regular file, which is created if it is missing; an empty line separates them from
   /// earlier text.
-  package static func append(_ bytes: [UInt8], to path: String) throws(FileError) {
+  static func append(_ bytes: [UInt8], to path: String) throws(FileError) {
     try checkSpelling(path)
     do throws(ErrorNumber) {
       let file = try Descriptor.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode: 0o644)
@@ -67,7 +67,7 @@ package enum SafeFile {
   }
 
   /// Checks that a file can be written, and creates missing folders.
-  package static func prepareToWrite(_ path: String) throws(FileError) {
+  static func prepareToWrite(_ path: String) throws(FileError) {
     try checkSpelling(path)
     try refuseSpecialFile(path)
     try prepareFolder(folder(of: path), for: path)
@@ -88,7 +88,7 @@ package enum SafeFile {
   }
 
   /// Creates a folder and its missing parents.
-  package static func makeFolder(_ path: String) throws(FileError) {
+  static func makeFolder(_ path: String) throws(FileError) {
     try checkSpelling(path)
     do throws(ErrorNumber) {
       switch try Descriptor.kind(of: path, followingLinks: true) {
@@ -108,7 +108,7 @@ package enum SafeFile {
   }
 
   /// The folder of a path, textually, as in `dirname(3)`.
-  package static func folder(of path: String) -> String {
+  static func folder(of path: String) -> String {
     let trimmed = path.reversed().drop { $0 == "/" }
     let parent = trimmed.drop { $0 != "/" }.drop { $0 == "/" }
     guard parent.isEmpty else { return String(parent.reversed()) }

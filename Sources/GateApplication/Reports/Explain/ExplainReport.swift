@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// The report of `explain`: which function holds what a process's memory rose by, and what holds the rest.
-package enum ExplainReport {
+enum ExplainReport {
   /// The text; `path` is that of the page with the flame graphs.
-  package static func text(_ explanations: [Explanation], page path: String? = nil, style: TerminalStyle) -> String {
+  static func text(_ explanations: [Explanation], page path: String? = nil, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     for explanation in explanations {
       page.gap()

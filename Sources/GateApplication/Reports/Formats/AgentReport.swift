@@ -1,19 +1,19 @@
-package import GateCore
+import GateCore
 
 /// A run for a coding agent: what it needs to find the cause of a regression, to confirm a fix, and to approve.
 ///
 /// Texts of others are data: each stands on one line, without control characters.
-package enum AgentReport {
-  package static let row = ReportFormatRow(
+enum AgentReport {
+  static let row = ReportFormatRow(
     purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }
 
   /// In bytes: a part of an agent's context that costs nothing.
-  package static let mostBytes = 2048
+  static let mostBytes = 2048
 
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     var lines = [AgentLine(.verdict, "\(Tool.name): \(context.exitCode.name)", summaryLine(result))]
     let order = Verdict.precedence.filter { $0.exitCode != .pass }
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }

@@ -1,19 +1,19 @@
 import Digests
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// A run as GitLab's code quality report, which a merge request shows at the lines that it names: the changed line on the
 /// call stack if there is one, else the scenario's line in the project file.
 ///
 /// Each metric that got worse is one issue, and so is each scenario that could not be judged.
-package enum CodeQualityReport {
-  package static let row = ReportFormatRow(
+enum CodeQualityReport {
+  static let row = ReportFormatRow(
     purpose: "GitLab's code quality widget in merge requests", fileExtension: "json", hasOwnEscapes: true
   ) { result, context in
     text(result, context: context)
   }
 
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     let issues = result.scenarios.flatMap { scenario in
       findings(on: scenario, context: context).map { Issue($0, on: scenario, context: context) }
     }

@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// Workflow commands, which GitHub Actions reads from the log.
 ///
 /// Texts of others are escaped in them; in all other output ``TerminalText/withoutCommands(_:)`` disarms them.
-package enum GitHubCommands {
+enum GitHubCommands {
   /// GitHub shows no more annotations of one kind for a step.
   private static let mostAnnotations = 10
 
@@ -11,7 +11,7 @@ package enum GitHubCommands {
   /// edits of its own gate.
   ///
   /// It stands at the changed line on the call stack if there is one, else at the scenario's line in the project file.
-  package static func annotations(for result: RunResult, context: SummaryContext) -> String {
+  static func annotations(for result: RunResult, context: SummaryContext) -> String {
     let order = Verdict.precedence.filter { $0.exitCode != .pass }
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
     let warned = result.scenarios.filter { scenario in
@@ -26,8 +26,8 @@ package enum GitHubCommands {
   }
 
   /// Begins a part of the log that is folded.
-  package static func group(_ title: String) -> String { command("group", [], title) }
-  package static let endGroup = command("endgroup", [], "")
+  static func group(_ title: String) -> String { command("group", [], title) }
+  static let endGroup = command("endgroup", [], "")
 
   private static func annotation(_ name: String, _ scenario: ScenarioResult, context: SummaryContext) -> String {
     let place = scenario.changedPlace ?? context.places[scenario.name]

@@ -1,12 +1,12 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// A run as JUnit XML, which GitLab, Jenkins, Azure Pipelines, Buildkite and others show as test results.
 ///
 /// A test case is a scenario rather than a metric of it: it exists whatever happens to the scenario (a crashed target has
 /// no metrics), so that these systems can tell what is new and what is fixed, and their counts are those of the summary.
-package enum JUnitReport {
-  package static let row = ReportFormatRow(
+enum JUnitReport {
+  static let row = ReportFormatRow(
     purpose: "test results in GitLab, Jenkins, Azure Pipelines, CircleCI, Buildkite", fileExtension: "xml",
     hasOwnEscapes: false
   ) { result, context in
@@ -16,7 +16,7 @@ package enum JUnitReport {
   /// In columns; these systems show it in a window.
   private static let width = 100
 
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     let cases = result.scenarios.map { testCase($0, in: result.run, context: context) }
     let outcomes = result.scenarios.compactMap(\.verdict.junitElement)
     func count(_ name: String) -> (String, String) { ("\(name)s", "\(outcomes.count { $0 == name })") }

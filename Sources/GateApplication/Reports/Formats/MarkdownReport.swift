@@ -1,24 +1,24 @@
-package import GateCore
+import GateCore
 
 /// A run in Markdown, for the summary of a GitHub step and for comments on pull and merge requests.
 ///
 /// The most important comes first. What does not fit is left out from the end, and counted.
-package enum MarkdownReport {
-  package static let row = ReportFormatRow(
+enum MarkdownReport {
+  static let row = ReportFormatRow(
     purpose: "a comment on a pull or merge request, a summary", fileExtension: "md", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }
 
   /// In bytes; a comment on GitHub may have 65,536 characters, and other systems permit more.
-  package static let mostBytes = 60_000
+  static let mostBytes = 60_000
 
   /// Of these, for the table of what did not simply pass.
   private static let mostOfTable = 20_000
   /// Of these, for the last line.
   private static let reserve = 400
 
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     let parts = MarkdownParts(result: result, context: context)
     var page = LimitedText(most: mostBytes - reserve)
     page.add(parts.head)

@@ -1,14 +1,14 @@
-package import GateCore
+import GateCore
 
 /// A run in the Test Anything Protocol, version 13, which every consumer of version 14 reads, too.
-package enum TAPReport {
-  package static let row = ReportFormatRow(
+enum TAPReport {
+  static let row = ReportFormatRow(
     purpose: "consumers of the Test Anything Protocol", fileExtension: "tap", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }
 
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     let tests = result.scenarios.enumerated().map { index, scenario in
       test(scenario, number: index + 1, context: context)
     }

@@ -1,8 +1,8 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The body of a webhook request for a finished check (webhooks.md; file-formats.md, The notification).
-package enum NotificationBody {
+enum NotificationBody {
   /// The body in the webhook's format.
   ///
   /// - Parameters:
@@ -12,7 +12,7 @@ package enum NotificationBody {
   ///   - links: Pages about the run; a chat message only has `http` and `https` addresses.
   ///   - exitCode: The exit code of the run.
   /// - Returns: JSON, or for `text` plain text, in UTF-8 and within the limits of the receiving service.
-  package static func bytes(
+  static func bytes(
     _ result: RunResult,
     states: [ScenarioName: ScenarioState],
     format: Webhook.Format,

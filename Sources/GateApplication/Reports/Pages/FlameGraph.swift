@@ -1,5 +1,5 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The calls of a profile as data for `flame.js`, which draws them.
 struct FlameGraph {
@@ -115,11 +115,11 @@ struct ExplainPart {
 }
 
 /// The page of `explain`: for each scenario, what holds the memory at its peak, with a flame graph.
-package enum ExplainPage {
+enum ExplainPage {
   private static let template = PageTemplate("explain")
 
   /// A whole HTML file.
-  package static func text(_ explanations: [Explanation]) -> String {
+  static func text(_ explanations: [Explanation]) -> String {
     let blocks = explanations.compactMap { explanation in
       explanation.comparison.map {
         ExplainBlock(explanation, $0)

@@ -92,6 +92,6 @@ enum PageText {
 }
 
 /// The chart library of interactive charts, which a build has if it finds it (Debian's libjs-dygraphs).
-package enum ChartLibrary {
-  package static var isBuiltIn: Bool { PageText.chartScript != nil }
+enum ChartLibrary {
+  static var isBuiltIn: Bool { PageText.chartScript != nil }
 }

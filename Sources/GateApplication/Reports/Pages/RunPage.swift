@@ -1,18 +1,18 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The page of one check, comparison or recording: what happened, the reason for the verdict, and what to do next.
 ///
 /// Its sentences and tables are those of the terminal report; in addition it has curves.
-package enum RunPage {
-  package static let row = ReportFormatRow(
+enum RunPage {
+  static let row = ReportFormatRow(
     purpose: "a page with the memory curves", fileExtension: "html", hasOwnEscapes: true
   ) { result, context in
     text(result, context: context)
   }
 
   /// A whole HTML file.
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  static func text(_ result: RunResult, context: SummaryContext) -> String {
     let scenarios = result.scenarios.sorted { rank($0) < rank($1) }
     let sections = scenarios.enumerated().map { index, scenario in
       RunPageScenario(

@@ -1,12 +1,12 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 
 /// The trend as one HTML file: an overview of all scenarios, and each one's memory over runs.
 ///
 /// The markup is complete, with static charts. The scripts show one view at a time, with interactive charts of the same
 /// values, which are in the element `data`.
-package enum TrendPage {
-  package static func text(_ trend: Trend) -> String {
+enum TrendPage {
+  static func text(_ trend: Trend) -> String {
     let trend = trend.withoutImpossibleValues
     let sections = trend.series.indices.map { TrendSection(number: $0, of: trend) }
     return HTMLPage(

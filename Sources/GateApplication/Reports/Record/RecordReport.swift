@@ -1,7 +1,7 @@
-package import GateCore
+import GateCore
 
 /// The report of `record` on one command.
-package enum RecordReport {
+enum RecordReport {
   /// The report of one command.
   ///
   /// - Parameters:
@@ -9,7 +9,7 @@ package enum RecordReport {
   ///   - recording: The last repetition, whose curve and memory are shown; nil leaves them out.
   ///   - style: The capabilities of the terminal.
   /// - Returns: Lines that each end in a newline.
-  package static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
+  static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     writeHeading(of: scenario, recording: recording, to: &page)
     page.gap()

@@ -1,19 +1,19 @@
-package import GateCore
+import GateCore
 
 /// What is known of a format in which a run's result can be written, with the function that writes it.
 ///
 /// The file of each format has its row. No member has a default, so that nothing is forgotten.
-package struct ReportFormatRow: Sendable {
+struct ReportFormatRow: Sendable {
   /// What the format is for, in the help of `--report` and in `ci-systems.md`.
-  package let purpose: String
+  let purpose: String
   /// The usual ending of its files.
-  package let fileExtension: String
+  let fileExtension: String
   /// Whether a backslash would be wrong in it: then it has no text that a CI system could take for a command.
-  package let hasOwnEscapes: Bool
+  let hasOwnEscapes: Bool
   /// The content of the file.
-  package let content: @Sendable (RunResult, SummaryContext) -> [UInt8]
+  let content: @Sendable (RunResult, SummaryContext) -> [UInt8]
 
-  package init(
+  init(
     purpose: String,
     fileExtension: String,
     hasOwnEscapes: Bool,

@@ -1,7 +1,7 @@
-package import GateCore
+import GateCore
 
 /// The run in short, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
-package func summaryLine(_ result: RunResult) -> String {
+func summaryLine(_ result: RunResult) -> String {
   TerminalText.withPlainSpaces(SummaryLine(result).text(of: result.run))
 }
 

@@ -1,11 +1,11 @@
-package import GateCore
+import GateCore
 
 /// The summary printed by `check` and `compare`.
 ///
 /// Passing scenarios come first, in one line each; then the others in detail, the worst last, since people see the end
 /// of a log; then shared notes, next steps, and how the values were measured.
-package enum SummaryReport {
-  package static func text(_ result: RunResult, style: TerminalStyle, context: SummaryContext) -> String {
+enum SummaryReport {
+  static func text(_ result: RunResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     if context.detail == .quiet {
       writeProblems(of: result, context: context, to: &page)

@@ -1,7 +1,7 @@
 /// The last lines of a program's output, safe to print.
-package enum OutputLines {
+enum OutputLines {
   /// The lines without control characters and colours; tabs become spaces, and empty lines at the end are removed.
-  package static func of(_ output: String) -> [String] {
+  static func of(_ output: String) -> [String] {
     let plain = withoutColours(output)
     let lines = plain.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       TerminalText.safe(String(line.flatMap { $0 == "\t" ? "    " : String($0) }))

@@ -1,10 +1,10 @@
 /// The capabilities of the terminal or log that a report is written for.
 package struct TerminalStyle: Sendable, Equatable {
   /// In columns; 40 to 200.
-  package let width: Int
+  let width: Int
   package let colour: Bool
   /// Whether more than ASCII can be shown; otherwise the report's own text is ASCII.
-  package let unicode: Bool
+  let unicode: Bool
 
   package init(width: Int = 80, colour: Bool = false, unicode: Bool = true) {
     self.width = min(max(width, 40), 200)

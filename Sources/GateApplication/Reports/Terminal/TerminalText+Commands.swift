@@ -5,7 +5,7 @@ extension TerminalText {
   /// are commands: `::NAME::` at a line's start (GitHub), `##NAME[…]` anywhere (GitHub, Azure Pipelines,
   /// TeamCity), `section_start:` and `section_end:` (GitLab), and `---`, `+++`, `~~~` and `^^^` at a line's start
   /// (Buildkite).
-  package static func withoutCommands(_ text: String) -> String {
+  static func withoutCommands(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       var result = String.UnicodeScalarView()
       var rest = line.unicodeScalars[...]

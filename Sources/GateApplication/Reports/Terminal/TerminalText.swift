@@ -1,13 +1,13 @@
 import LinuxSystem
 
 /// Text for a terminal: escaped, measured, cut, padded and wrapped.
-package enum TerminalText {
+enum TerminalText {
   /// The text with all characters escaped that could move the cursor, change a colour or reorder text.
   ///
   /// Control characters become `\n`, `\x1b` and so on; invisible format characters, including bidirectional ones,
   /// become `\u{202e}`; the joiner of emoji stays. Bytes that are not UTF-8 become `\xff`. Long sequences of combining marks are cut, since they would cover
   /// other lines.
-  package static func safe(_ text: String) -> String {
+  static func safe(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       if let byte = scalar.systemByte {

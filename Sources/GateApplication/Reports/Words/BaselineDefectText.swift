@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 
 /// Baselines that cannot be compared with as text.
-package enum BaselineDefectText {
+enum BaselineDefectText {
   /// The error of a command that measures nothing.
-  package static func diagnostic(_ defect: BaselineDefect, at path: String) -> Diagnostic {
+  static func diagnostic(_ defect: BaselineDefect, at path: String) -> Diagnostic {
     Diagnostic(
       place: path, problem: TerminalText.safe(defect.displayText),
       hint: "measure the scenario with `highwater check NAME`, then settle it with `highwater approve NAME`")

@@ -1,10 +1,10 @@
 import FoundationEssentials
-package import GateCore
+import GateCore
 import LinuxSystem
 
 extension DeliveryReport {
   /// The warning to print; nil for a delivered message.
-  package var warning: Diagnostic? {
+  var warning: Diagnostic? {
     let label = webhook?.displayText ?? "an unknown webhook"
     let message = wasQueued ? "queued message to \(label)" : "message to \(label)"
     switch outcome {
@@ -40,7 +40,7 @@ extension DeliveryReport {
 
 extension Webhook {
   /// Why the webhook gets no message in this run; nil if its variables are set.
-  package var omissionNote: String? {
+  var omissionNote: String? {
     guard !unsetVariables.isEmpty else { return nil }
     let names = unsetVariables.map { "`\($0)`" }.joined(separator: ", ")
     let place = place.map { " of \($0)" } ?? ""

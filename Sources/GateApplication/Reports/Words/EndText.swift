@@ -2,7 +2,7 @@ import GateCore
 
 extension End {
   /// A short text for the end, as in `exited with code 3` or `crash (SIGSEGV): core dumped`.
-  package var displayText: String {
+  var displayText: String {
     // The details of an unexplained SIGKILL include the kind and the signal.
     if kind == .killed, let detailText { return detailText }
     let name = kind == .oom ? "killed by the OOM killer" : kind.rawValue
@@ -16,12 +16,12 @@ extension End {
   }
 
   /// Details beyond the kind, the code and the signal.
-  package var detailText: String? {
+  var detailText: String? {
     let parts = [cause?.displayText, kind == .oom ? nil : oomKillText].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  package var proofText: String? { proof?.displayText }
+  var proofText: String? { proof?.displayText }
 
   private var oomKillText: String? {
     switch oomKills {

@@ -2,16 +2,16 @@ import GateCore
 
 extension Failure {
   /// As in ``repetition 2 of 5, step 3 of 7 `run: redis-cli ping`: exited with code 1 (expected 0)``.
-  package var displayText: String { "\(subjectText): \(problemText)" }
+  var displayText: String { "\(subjectText): \(problemText)" }
 
   /// What failed, as in ``repetition 2 of 5, step 3 of 7 `run: redis-cli ping` ``.
-  package var subjectText: String {
+  var subjectText: String {
     let texts = [attempt?.displayText, part?.displayText].compactMap(\.self)
     return texts.isEmpty ? "the repetition" : texts.joined(separator: ", ")
   }
 
   /// Why it failed, with a hint in parentheses.
-  package var problemText: String {
+  var problemText: String {
     let account = activity.map { "; the target reported that it was \($0)" } ?? ""
     return problem.text(in: self) + (problem.hintText.map { " (\($0))" } ?? "") + account
   }

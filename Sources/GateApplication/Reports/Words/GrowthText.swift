@@ -25,7 +25,7 @@ extension Growth {
 
 extension HiddenGrowth {
   /// What is hidden and why, and what would help.
-  package var displayText: String {
+  var displayText: String {
     let amount = Format.amount(upTo, unit: MetricName.growth.unit(perIteration: true))
     return "a leak of up to \(amount) cannot be seen here: \(reason)"
   }

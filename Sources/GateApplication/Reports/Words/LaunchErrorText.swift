@@ -3,7 +3,7 @@ import LinuxSystem
 
 extension LaunchError {
   /// As in ``cannot execute `foo`: no such file or directory``.
-  package var displayText: String {
+  var displayText: String {
     if reason == .emptyCommand { return "the command is empty" }
     return "cannot \(task): \(reason.displayText)"
   }
@@ -25,7 +25,7 @@ extension LaunchError {
   }
 
   /// A hint, if there is one.
-  package var hintText: String? {
+  var hintText: String? {
     switch (reason, hint) {
     case (.notInPath(let path), _): "PATH is `\(path)`"
     case (.notExecutable(let path), _): "`\(path)` is not executable (chmod +x)"

@@ -3,7 +3,7 @@ import LinuxSystem
 
 extension MachineNote {
   /// A sentence with the cause and the remedy.
-  package var displayText: String {
+  var displayText: String {
     switch self {
     case .noTracing(let barrier):
       "ptrace is not permitted here (\(barrier.causeText)): peaks are sampled, and memory after the last reading is "
@@ -35,7 +35,7 @@ extension MachineNote {
 
 extension TracingBarrier {
   /// The likely cause, as a clause.
-  package var causeText: String {
+  var causeText: String {
     switch self {
     case .yama(let scope): "kernel.yama.ptrace_scope is \(scope)"
     case .seccomp: "a seccomp filter is in force"
@@ -43,7 +43,7 @@ extension TracingBarrier {
     }
   }
 
-  package var remedyText: String {
+  var remedyText: String {
     switch self {
     case .yama(3...): "set it lower when the machine starts"
     case .yama: "set it to 1, or grant CAP_SYS_PTRACE"
@@ -55,7 +55,7 @@ extension TracingBarrier {
 
 extension CgroupError {
   /// The cause, as a clause.
-  package var causeText: String {
+  var causeText: String {
     switch self {
     case .notMounted: "no cgroup hierarchy that holds the runner is mounted"
     case .noMemoryController(let folder): "`\(folder)` has no memory controller"
@@ -69,7 +69,7 @@ extension CgroupError {
   }
 
   /// The remedy, as a clause.
-  package var remedyText: String {
+  var remedyText: String {
     switch self {
     case .notMounted: "mount /sys/fs/cgroup into the container, writable and with `--cgroupns=host`"
     case .noMemoryController: "enable the memory controller for this cgroup (cgroup.subtree_control of the one above)"

@@ -1,9 +1,9 @@
-package import GateCore
+import GateCore
 import LinuxSystem
 
 extension MachineRestriction {
   /// The error that ends a command, with its hint.
-  package var diagnostic: Diagnostic {
+  var diagnostic: Diagnostic {
     switch self {
     case .noProc:
       Diagnostic(

@@ -4,7 +4,7 @@ import LinuxSystem
 
 extension RecordingNote {
   /// The note as one sentence.
-  package var displayText: String {
+  var displayText: String {
     switch self {
     case .brief:
       "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"

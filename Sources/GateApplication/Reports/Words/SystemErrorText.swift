@@ -3,7 +3,7 @@ import LinuxSystem
 
 extension SystemFailure {
   /// As in ``cannot open `x`: no such file or directory``.
-  package var displayText: String {
+  var displayText: String {
     let path = path.map { "`\($0)`" } ?? "a file"
     let task =
       switch call {

@@ -2,7 +2,7 @@ import GateCore
 
 extension TargetEvent {
   /// The event as a sentence.
-  package var displayText: String { kind.displayText }
+  var displayText: String { kind.displayText }
 }
 
 extension TargetEvent.Kind {

@@ -25,7 +25,7 @@ struct ComparisonBuild {
 }
 
 /// The other build to compare with, as the user gives it.
-package enum ComparisonSource: Sendable, Equatable {
+enum ComparisonSource: Sendable, Equatable {
   /// A program, a command, or variables (``ReplacedCommand``).
   case command(String)
   /// A revision of the repository, and the shell command that builds it, if it must be built.

@@ -11,8 +11,8 @@ package struct Invocation: Sendable {
   package var variables: [String: String]
   package var console: Console
   package var interruption: Interruption
-  package var measurer: any Measurer
-  package var now: @Sendable () -> Date
+  var measurer: any Measurer
+  var now: @Sendable () -> Date
 
   /// The default measurer runs the scenarios on this machine.
   package init(

@@ -1,16 +1,16 @@
 import GateCore
 
 /// A file for the result of a run in one format.
-package struct ReportFile: Sendable, Equatable {
-  package var format: ReportFormat
+struct ReportFile: Sendable, Equatable {
+  var format: ReportFormat
   /// `-` is standard output.
-  package var path: String
+  var path: String
 
-  package init(_ format: ReportFormat, path: String) {
+  init(_ format: ReportFormat, path: String) {
     (self.format, self.path) = (format, path)
   }
 
-  package var isStandardOutput: Bool { path == "-" }
+  var isStandardOutput: Bool { path == "-" }
 
   /// Checks that the file can be written, so that no time is spent on a result that would be lost.
   func prepare(in invocation: Invocation) throws(FileError) {
@@ -31,7 +31,7 @@ package struct ReportFile: Sendable, Equatable {
 
 extension SharedOptions {
   /// All files, with those of the shorter options.
-  package var reportFiles: [ReportFile] {
+  var reportFiles: [ReportFile] {
     [json.map { ReportFile(.json, path: $0) }, html.map { ReportFile(.html, path: $0) }].compactMap(\.self) + reports
   }
 

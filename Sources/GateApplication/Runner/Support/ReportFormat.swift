@@ -1,11 +1,11 @@
 /// The formats in which a run's result can be written, by their names in `--report FORMAT=FILE`.
 ///
 /// A new one is a file in `Reports` with its row and what it writes, and a case here.
-package enum ReportFormat: String, Sendable, CaseIterable {
+enum ReportFormat: String, Sendable, CaseIterable {
   case json, html, junit, markdown, tap, codequality, openmetrics, agent
 
-  package var purpose: String { row.purpose }
-  package var fileExtension: String { row.fileExtension }
+  var purpose: String { row.purpose }
+  var fileExtension: String { row.fileExtension }
 
   var row: ReportFormatRow {
     switch self {

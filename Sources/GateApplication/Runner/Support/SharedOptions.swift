@@ -1,22 +1,20 @@
 import GateCore
 
 /// The options that several commands share.
-package struct SharedOptions: Sendable, Equatable {
-  package var config: String?
-  package var baselines: String?
-  package var artifacts: String?
+struct SharedOptions: Sendable, Equatable {
+  var config: String?
+  var baselines: String?
+  var artifacts: String?
   /// The path or URL of the history; `off` for none.
-  package var history: String?
+  var history: String?
   /// A name for this class of machines.
-  package var environment: String?
+  var environment: String?
   /// The path of an additional result file; `-` is standard output.
-  package var json: String?
+  var json: String?
   /// The path of the run page; `-` is standard output.
-  package var html: String?
+  var html: String?
   /// Further reports.
-  package var reports: [ReportFile] = []
-
-  package init() {}
+  var reports: [ReportFile] = []
 }
 
 extension SharedOptions {

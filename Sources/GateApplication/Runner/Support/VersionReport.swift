@@ -1,8 +1,8 @@
 import GateCore
 
 /// What `--version` prints: the first line is name and version, for scripts.
-package enum VersionReport {
-  package static func text(commit: String?) -> String {
+enum VersionReport {
+  static func text(commit: String?) -> String {
     let charts = ChartLibrary.isBuiltIn ? "dygraphs" : "none, so pages have static charts only (libjs-dygraphs)"
     return """
       \(Tool.name) \(Tool.version)
