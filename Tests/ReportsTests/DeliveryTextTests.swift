@@ -76,7 +76,7 @@ struct DeliveryTextTests {
       (.postponed(count: 1), "1 queued message to example.org not sent in this run"),
       (.postponed(count: 2), "2 queued messages to example.org not sent in this run"),
       (.withoutWebhook, "a queued message belongs to no webhook of the project file; it is kept for 30 days"),
-      (.expired, "a queued message was deleted: it belonged to no webhook of the project file for 30 days"),
+      (.expired, "a queued message was deleted: it could not be delivered for 30 days"),
       (.malformed(file: "a"), "the outbox file `a` is not a message; it was renamed to `a.broken`"),
       (
         .unproven(file: "a"),
