@@ -13,8 +13,8 @@ struct ProgressLogTests {
   }
 
   /// One scenario of two repetitions; the first takes 25 s, and the clock is looked at each second.
-  private func lines(for reader: ProgressLog.Reader, name: ScenarioName = name) -> [Substring] {
-    var log = ProgressLog(for: reader)
+  private func lines(in system: CISystem?, name: ScenarioName = name) -> [Substring] {
+    var log = ProgressLog(folding: system?.row.folding)
     var text = log.text(for: .scenarioStarted(name, index: 2, of: 14), at: Self.start, seconds: 1000)
     for (number, duration) in [(1, 25), (2, 3)] {
       let begin = Self.start + .seconds(number * 100)
@@ -39,18 +39,18 @@ struct ProgressLogTests {
 
   @Test("A repetition has a line when it ends, and one for every ten seconds that it takes")
   func plain() {
-    #expect(lines(for: .other) == Self.plain)
+    #expect(lines(in: nil) == Self.plain)
   }
 
   @Test("GitHub folds the lines of a scenario, and its verdict follows")
   func gitHub() {
     let verdict: Substring = "✓ pass  redis-load  peak 23.1 MiB +0.4 %"
-    #expect(lines(for: .gitHub) == ["::group::redis-load  scenario 2 of 14"] + Self.plain + ["::endgroup::", verdict])
+    #expect(lines(in: .gitHub) == ["::group::redis-load  scenario 2 of 14"] + Self.plain + ["::endgroup::", verdict])
   }
 
   @Test("GitLab folds them between two marks with the same name")
   func gitLab() {
-    let lines = lines(for: .gitLab)
+    let lines = lines(in: .gitLab)
     let mark = "\u{1b}[0Ksection_start:1000:highwater_1000_2[collapsed=true]\r\u{1b}[0K"
     #expect(lines.first.map(String.init) == mark + "redis-load  scenario 2 of 14")
     #expect(lines.dropLast().last == "\u{1b}[0Ksection_end:1500:highwater_1000_2\r\u{1b}[0K")
@@ -59,7 +59,7 @@ struct ProgressLogTests {
 
   @Test("Scenarios that are measured at the same time have lines of their own, and no section")
   func sideBySide() {
-    var log = ProgressLog(for: .gitHub)
+    var log = ProgressLog(folding: CISystem.gitHub.row.folding)
     let names = ["a", "b"].map { ScenarioName($0) }
     var text = ""
     for (index, name) in names.enumerated() {
@@ -81,10 +81,10 @@ struct ProgressLogTests {
       ])
   }
 
-  @Test("A name is no command, whoever reads the log", arguments: [ProgressLog.Reader.gitHub, .gitLab, .other])
-  func attacks(reader: ProgressLog.Reader) {
-    let own = reader == .gitHub ? 2 : reader == .gitLab ? 2 : 0
-    let lines = lines(for: reader, name: ScenarioName("::error::x\n::warning::y\u{1b}[0Ksection_end:1:a\r##[group]"))
+  @Test("A name is not a command, whoever reads the log", arguments: [nil] + CISystem.allCases)
+  func attacks(system: CISystem?) {
+    let own = system?.row.folding == nil ? 0 : 2
+    let lines = lines(in: system, name: ScenarioName("::error::x\n::warning::y\u{1b}[0Ksection_end:1:a\r##[group]"))
     let commands = lines.filter { $0.hasPrefix("::") || $0.contains("\u{1b}[0Ksection_") }
     #expect(commands.count == own, "\(lines)")
     // GitHub obeys the first command of a line.
@@ -94,7 +94,7 @@ struct ProgressLogTests {
 
   @Test("A warm-up is only seen while it takes long, and a single repetition of a command has no line at its end")
   func few() {
-    var log = ProgressLog(for: .other)
+    var log = ProgressLog(folding: nil)
     let single = Progress.Repetition(scenario: Self.name, number: 1, of: 1)
     #expect(log.text(for: .repetitionStarted(Self.repetition(1, isWarmup: true)), at: Self.start, seconds: 0) == "")
     #expect(log.waitingText(at: Self.start + .seconds(12)) == "redis-load  warm-up 1/1  running for 12 s\n")
@@ -105,7 +105,7 @@ struct ProgressLogTests {
 
   @Test("A repetition with the profiler has a line while it takes long, and none at or after its end")
   func explaining() {
-    var log = ProgressLog(for: .other)
+    var log = ProgressLog(folding: nil)
     let repetition = Progress.Repetition(scenario: Self.name, number: 3, of: 3, purpose: .explaining)
     _ = log.text(for: .repetitionStarted(repetition), at: Self.start, seconds: 0)
     #expect(log.waitingText(at: Self.start + .seconds(12)) == "redis-load  explaining 3/3  running for 12 s\n")
@@ -117,7 +117,7 @@ struct ProgressLogTests {
 
   @Test("An interrupted run ends its open part of the log")
   func interrupted() {
-    var log = ProgressLog(for: .gitHub)
+    var log = ProgressLog(folding: CISystem.gitHub.row.folding)
     _ = log.text(for: .scenarioStarted(Self.name, index: 1, of: 2), at: Self.start, seconds: 0)
     _ = log.text(for: .repetitionStarted(Self.repetition(1)), at: Self.start, seconds: 0)
     #expect(log.endText(seconds: 0) == "::endgroup::\n" && log.endText(seconds: 0) == "")

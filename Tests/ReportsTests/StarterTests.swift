@@ -43,9 +43,10 @@ struct StarterTests {
       examples.map { "### \($0.title)\n\(StarterFile.text($0.starter))" }.joined(separator: "\n"), "starter.txt")
   }
 
-  @Test("The jobs of CI systems", arguments: [Starter.CI.gitHub, .gitLab])
-  func jobs(system: Starter.CI) throws {
-    try Golden.expect(StarterJob(system, of: service, config: "other.yml").text, "starter.\(system.rawValue).yml")
+  @Test("The jobs of CI systems", arguments: [CISystem.gitHub, .gitLab])
+  func jobs(system: CISystem) throws {
+    let job = try #require(system.starterJob(of: service, config: "other.yml"))
+    try Golden.expect(job.text, "starter.\(system).yml")
   }
 
   @Test("What was found and what to do next")
@@ -53,10 +54,11 @@ struct StarterTests {
     let texts = examples.map { example in
       let file = InitReport.File(path: "highwater.yml", text: "", exists: false)
       let job = InitReport.File(path: "memory.yml", text: "", exists: example.starter.kind == .make)
-      let systems: [Starter.CI] = example.starter.kind == .node ? Starter.CI.allCases : []
+      let systems = example.starter.kind == .node ? CISystem.allCases : []
       let report = InitReport(
         starter: example.starter, files: example.starter.kind == .go ? [file] : [file, job],
-        jobs: systems.map { StarterJob($0, of: example.starter, config: nil) }, options: [], baselines: "baselines")
+        jobs: systems.compactMap { $0.starterJob(of: example.starter, config: nil) }, options: [],
+        baselines: "baselines")
       return report.text(style: TerminalStyle())
     }
     try Golden.expect(texts.joined(separator: "\n"), "init.txt")

@@ -20,4 +20,13 @@ struct CIDocumentationTests {
       #expect(lines.contains(where: rows.contains), "\(rows)")
     }
   }
+
+  @Test("Each CI system has a row with what it is recognised by")
+  func systems() throws {
+    let lines = try Self.lines()
+    for row in CISystem.allCases.map(\.row) {
+      let sign = [row.variable, row.value].compactMap(\.self).joined(separator: "=")
+      #expect(lines.contains { $0.hasPrefix("| \(row.name) | `\(sign)` | ") }, "\(row.name) \(sign)")
+    }
+  }
 }

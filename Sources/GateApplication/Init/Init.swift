@@ -9,6 +9,9 @@ struct Init {
   /// Whether to write without a question.
   var isConfirmed = false
 
+  /// What must exist in a repository for a job to be written.
+  package static let markers = CISystem.allCases.compactMap(\.row.job).filter { $0.file != nil }.map(\.marker)
+
   /// Finds the program, runs it once if it is built, and writes files; existing files are never changed.
   ///
   /// - Returns: `pass`, or `failed` if the program fails by itself.
@@ -53,7 +56,7 @@ struct Init {
 
   private func write(_ starter: Starter, of repository: Repository, _ invocation: Invocation) throws -> ExitCode {
     let config = output.flatMap { ProjectFile.isFound($0) ? nil : $0 }
-    let jobs = repository.ciSystems.map { StarterJob($0, of: starter, config: config) }
+    let jobs = Self.systems(of: repository).compactMap { $0.starterJob(of: starter, config: config) }
     let first = InitReport.File(
       path: output ?? ProjectFile.firstName, text: StarterFile.text(starter), exists: false)
     let attributes = repository.missingAttributes.map {
@@ -74,6 +77,11 @@ struct Init {
       options: config.map { ["--config", $0] } ?? [], baselines: repository.shown("baselines"))
     invocation.console.print(report.text(style: invocation.console.style()))
     return .pass
+  }
+
+  /// The CI systems whose files are in a repository.
+  private static func systems(of repository: Repository) -> [CISystem] {
+    CISystem.allCases.filter { $0.row.job.map { repository.rootHas($0.marker) } ?? false }
   }
 
   private func file(of job: StarterJob, in repository: Repository) -> InitReport.File? {

@@ -9,8 +9,8 @@ struct InitCommand: UseCaseCommand {
     discussion: """
       Looks for what the repository builds (Package.swift, Cargo.toml, package.json, go.mod, pyproject.toml, setup.py, \
       CMakeLists.txt, a Makefile, an executable), or takes the command after --. Runs it, to see whether it ends by \
-      itself or listens on a port, and writes a scenario that runs. Where .github or .gitlab-ci.yml exists, a file with \
-      a job is written as well.
+      itself or listens on a port, and writes a scenario that runs. If \(Init.markers.joined(separator: " or ")) exists, a \
+      file with a job is written as well.
 
         highwater init            # shows the files, and asks
         highwater init --yes

@@ -40,7 +40,7 @@ struct InitReport {
       page.line((file.exists ? "exists, not changed: " : "wrote ") + TerminalText.safe(file.path))
     }
     page.paragraph(finding, indent: 2)
-    for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system.name): ") }
+    for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
     if jobs.isEmpty, files.count(where: { !$0.path.hasSuffix(".gitattributes") }) == 1 {
       page.paragraph("no CI system was found: run `highwater check` in a job of yours", indent: 2)
     }
@@ -91,15 +91,5 @@ struct InitReport {
     let build = starter.build.map { ", after `\($0)`" } ?? ""
     page.paragraph("name a command that works\(build): `highwater init -- COMMAND [ARG…]`", indent: 2, label: "hint: ")
     return page.text
-  }
-}
-
-extension Starter.CI {
-  fileprivate var name: String {
-    switch self {
-    case .gitHub: "GitHub"
-    case .gitLab: "GitLab"
-    case .jenkins: "Jenkins"
-    }
   }
 }

@@ -38,16 +38,11 @@ struct Repository {
 
   /// The path of git's attributes, if there are none yet.
   var missingAttributes: String? {
-    PathText.exists("\(root)/.git") && !PathText.exists("\(root)/.gitattributes") ? ".gitattributes" : nil
+    rootHas(".git") && !rootHas(".gitattributes") ? ".gitattributes" : nil
   }
 
-  /// The CI systems whose files are in the repository.
-  var ciSystems: [Starter.CI] {
-    let marks: [(Starter.CI, String)] = [
-      (.gitHub, ".github"), (.gitLab, ".gitlab-ci.yml"), (.jenkins, "Jenkinsfile"),
-    ]
-    return marks.filter { PathText.exists("\(root)/\($0.1)") }.map(\.0)
-  }
+  /// Whether there is anything at a path that starts in ``root``.
+  func rootHas(_ path: String) -> Bool { PathText.exists("\(root)/\(path)") }
 
   private func starter(of kind: Starter.Kind, _ candidate: StartCandidate) -> Starter {
     var target = Target(command: .arguments(candidate.words), workingDirectory: folder)

@@ -5,18 +5,13 @@ import GateCore
 /// A repetition has a line when it ends, and one for every ten seconds that it takes. Where the CI system can fold its
 /// log, the lines of a scenario are folded behind its name, and its verdict follows them.
 struct ProgressLog: Sendable {
-  /// The CI system that shows the log.
-  enum Reader: Sendable {
-    case gitHub, gitLab, other
-  }
-
-  private let reader: Reader
+  private let folding: LogFolding?
   /// As in `scenario 2 of 14`; none for a single command.
   private var positions: [ScenarioName: String] = [:]
   /// In the order in which they began.
   private var running: [Running] = []
-  /// The name of the open section, which GitLab needs at its end.
-  private var section: String?
+  /// The open part of the log.
+  private var section: LogFolding.Section?
 
   private static let interval = Duration.seconds(10)
   private static let style = TerminalStyle(width: 160)
@@ -27,13 +22,14 @@ struct ProgressLog: Sendable {
     var lastLine: ContinuousClock.Instant
   }
 
-  init(for reader: Reader) {
-    self.reader = reader
+  /// A log that a CI system can fold, or one that nothing folds.
+  init(folding: LogFolding?) {
+    self.folding = folding
   }
 
   /// The lines to print, each with its newline; empty if there is nothing new.
   ///
-  /// The `seconds` since 1970 are for GitLab.
+  /// The `seconds` since 1970 are for the parts of a folded log.
   mutating func text(
     for progress: Progress,
     at now: ContinuousClock.Instant,
@@ -93,25 +89,15 @@ struct ProgressLog: Sendable {
   // MARK: Folding
 
   private mutating func begin(_ title: String, _ index: Int, at seconds: Int) -> String {
-    let name = "highwater_\(seconds)_\(index)"
-    switch reader {
-    case .gitHub:
-      section = name
-      return GitHubCommands.group(title)
-    case .gitLab:
-      section = name
-      return Self.mark("section_start:\(seconds):\(name)[collapsed=true]") + TerminalText.withoutCommands(title) + "\n"
-    case .other:
-      return ""
-    }
+    guard let folding else { return "" }
+    let section = LogFolding.Section(name: "highwater_\(seconds)_\(index)", title: title)
+    self.section = section
+    return folding.begin(section, seconds)
   }
 
   private mutating func end(at seconds: Int) -> String {
-    guard let name = section else { return "" }
-    section = nil
-    return reader == .gitHub ? GitHubCommands.endGroup : Self.mark("section_end:\(seconds):\(name)") + "\n"
+    guard let folding, let section else { return "" }
+    self.section = nil
+    return folding.end(section, seconds)
   }
-
-  /// A mark that GitLab hides: it erases itself from the line.
-  private static func mark(_ text: String) -> String { "\u{1b}[0K\(text)\r\u{1b}[0K" }
 }

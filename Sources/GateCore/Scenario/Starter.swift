@@ -9,11 +9,6 @@ package struct Starter: Sendable, Equatable {
     case command
   }
 
-  /// A CI system whose files were found.
-  package enum CI: String, Sendable, CaseIterable {
-    case gitHub, gitLab, jenkins
-  }
-
   package var kind: Kind
   /// The shell command that builds the program; nil if nothing has to be built, or if it is unknown.
   package var build: String?

@@ -14,9 +14,9 @@ struct CIVariables: Sendable {
 
   init(_ variables: [String: String]) {
     self.variables = variables
-    system = CISystem.all.first { system in
-      guard let value = variables[system.variable], !value.isEmpty else { return false }
-      return system.value == nil ? value.lowercased() != "false" : value == system.value
+    system = CISystem.allCases.first { system in
+      guard let value = variables[system.row.variable], !value.isEmpty else { return false }
+      return system.row.value.map { value == $0 } ?? (value.lowercased() != "false")
     }
   }
 
@@ -53,11 +53,13 @@ struct CIVariables: Sendable {
 
   /// Also that of a single job, where the system numbers it.
   var knownShard: RunInfo.Shard? {
-    guard let index = values(of: \.shardIndex).first.flatMap({ Int($0) }),
-      let count = values(of: \.shardCount).first.flatMap({ Int($0) }), count > 0
-    else { return nil }
-    let number = index - (system?.firstShard ?? 1) + 1
-    return (1...count).contains(number) ? RunInfo.Shard(index: number, count: count) : nil
+    rows.lazy.compactMap(\.shard).compactMap { shard in
+      guard let index = value(of: shard.index).flatMap({ Int($0) }),
+        let count = value(of: shard.count).flatMap({ Int($0) }),
+        index >= shard.first, index - shard.first < count
+      else { return nil }
+      return RunInfo.Shard(index: index - shard.first + 1, count: count)
+    }.first
   }
 
   /// Whether a CI system runs this job: they all set `CI`, but for Jenkins and Azure Pipelines.
@@ -65,31 +67,25 @@ struct CIVariables: Sendable {
     system != nil || !["", "0", "false"].contains(variables["CI", default: ""].lowercased())
   }
 
-  /// What reads the log of this job.
-  var logReader: ProgressLog.Reader {
-    switch system?.name {
-    case .gitHub: .gitHub
-    case .gitLab: .gitLab
-    default: .other
-    }
-  }
+  /// The path of the file for the summary of this job.
+  var summaryFile: String? { rows.lazy.flatMap(\.summaryFile).compactMap(value).first }
 
   // MARK: Sources
 
   /// Names rather than references.
-  private func branches(of kind: KeyPath<CISystem, [CISystem.Source]>, own: String) -> [String] {
+  private func branches(of kind: KeyPath<CISystem.Row, [CISystem.Source]>, own: String) -> [String] {
     let names = values(of: kind, own: own).map { name in
       ["refs/heads/", "refs/tags/", "origin/"].reduce(name) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
     }
     return names.filter { $0 != "<default>" && !$0.hasPrefix("refs/") }
   }
 
-  private func values(of kind: KeyPath<CISystem, [CISystem.Source]>, own: String? = nil) -> [String] {
-    let systems = system.map { [$0] } ?? CISystem.all
-    let sources = systems.flatMap { $0[keyPath: kind] }
-    let values = [own.flatMap { self[$0] }] + sources.map(value)
+  private func values(of kind: KeyPath<CISystem.Row, [CISystem.Source]>, own: String? = nil) -> [String] {
+    let values = [own.flatMap { self[$0] }] + rows.flatMap { $0[keyPath: kind] }.map(value)
     return values.compactMap(\.self).map { String($0.prefix(Self.longest)) }
   }
+
+  private var rows: [CISystem.Row] { (system.map { [$0] } ?? CISystem.allCases).map(\.row) }
 
   private subscript(name: String) -> String? {
     variables[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -44,7 +44,7 @@ package final class Console: Sendable {
     self.variables = variables
     self.output = output
     self.errors = errors
-    state = Mutex(State(log: ProgressLog(for: CIVariables(variables).logReader)))
+    state = Mutex(State(log: ProgressLog(folding: CIVariables(variables).system?.row.folding)))
   }
 
   /// The detail of a summary.

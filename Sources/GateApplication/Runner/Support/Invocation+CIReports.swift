@@ -1,11 +1,11 @@
 import GateCore
 
 extension Invocation {
-  /// Leaves what the CI system of this job shows without being asked: GitHub's summary of the step, and annotations.
+  /// Leaves what the CI system of this job shows without being asked, such as a summary and annotations on GitHub.
   ///
   /// None of this changes a verdict.
   func reportToCI(_ result: RunResult, context: SummaryContext) {
-    if let path = variables["GITHUB_STEP_SUMMARY"], !path.isEmpty {
+    if let path = ci.summaryFile {
       let text = MarkdownReport.text(result, context: context)
       do throws(FileError) {
         try SafeFile.append(Array(text.utf8), to: absolute(path))
@@ -15,6 +15,6 @@ extension Invocation {
         }
       }
     }
-    if ci.system?.name == .gitHub { console.pass(GitHubCommands.annotations(for: result, context: context)) }
+    if let annotations = ci.system?.row.annotations { console.pass(annotations(result, context)) }
   }
 }
