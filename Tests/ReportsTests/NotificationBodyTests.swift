@@ -203,5 +203,7 @@ struct NotificationBodyTests {
     let bytes = NotificationBody.bytes(
       Fixture.result([]), states: [:], format: format, links: Self.links, exitCode: .pass)
     #expect(String(decoding: bytes, as: UTF8.self).contains("no scenarios"))
+    let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
+    #expect(format.mediaType == (isJSON ? "application/json" : "text/plain; charset=utf-8"))
   }
 }

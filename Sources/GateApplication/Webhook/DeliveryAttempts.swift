@@ -124,7 +124,7 @@ extension OutgoingMessage {
   /// The headers of the request; the signature includes the time of this attempt.
   fileprivate func headers(at time: Date) -> [(name: String, value: String)] {
     let unsigned = [
-      (name: "Content-Type", value: webhook.format == .text ? "text/plain; charset=utf-8" : "application/json"),
+      (name: "Content-Type", value: webhook.format.mediaType),
       (name: "User-Agent", value: "\(Tool.name)/\(Tool.version)"),
       (name: "X-Highwater-Event", value: event),
       (name: "X-Highwater-Delivery", value: deliveryID),

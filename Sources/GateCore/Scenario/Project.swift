@@ -50,6 +50,14 @@ package struct Webhook: Sendable, Equatable {
     case googleChat = "google-chat"
     /// Plain text, for mail gateways and push services.
     case text
+
+    /// The `Content-Type` of the body.
+    package var mediaType: String {
+      switch self {
+      case .json, .slack, .teams, .discord, .mattermost, .googleChat: "application/json"
+      case .text: "text/plain; charset=utf-8"
+      }
+    }
   }
 
   package enum Occasion: String, Sendable, CaseIterable {

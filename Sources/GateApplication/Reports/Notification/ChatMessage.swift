@@ -8,6 +8,13 @@ struct ChatMessage {
     case plain(String)
     /// Untrusted text, shown as code so that it is not parsed as markup.
     case code(String)
+
+    /// The text without markup.
+    var text: String {
+      switch self {
+      case .plain(let text), .code(let text): text
+      }
+    }
   }
 
   struct Link: Equatable {

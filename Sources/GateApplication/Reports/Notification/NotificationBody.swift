@@ -28,11 +28,24 @@ enum NotificationBody {
     case .slack: return encoded(SlackMessage(message()))
     case .teams: return encoded(TeamsMessage(message()))
     case .discord: return encoded(DiscordMessage(message()))
-    case .mattermost: return encoded(TextMessage(mattermost: message()))
-    case .googleChat: return encoded(TextMessage(googleChat: message()))
-    case .text: return Array(TextMessage(plain: message()).text.utf8)
+    case .mattermost: return encoded(TextMessage(message(), mattermost))
+    case .googleChat: return encoded(TextMessage(message(), googleChat))
+    case .text: return Array((TextMessage(message(), plain).text + "\n").utf8)
     }
   }
+
+  /// Mattermost's Markdown, in which code mentions nobody.
+  private static let mattermost = ChatMarkup(
+    bold: "**", text: { ChatMessage.markup($0) }, link: { "[\($0.title)](\($0.url))" })
+
+  /// Google Chat's own markup, in which angle brackets are links and mentions.
+  private static let googleChat = ChatMarkup(
+    bold: "*",
+    text: { ChatMessage.markup($0) { $0.replacing("<", with: "‹").replacing(">", with: "›") } },
+    link: { "<\($0.url)|\($0.title)>" })
+
+  private static let plain = ChatMarkup(
+    bold: "", text: { $0.map(\.text).joined() }, link: { "\($0.title): \($0.url)" })
 
   private static func encoded(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()

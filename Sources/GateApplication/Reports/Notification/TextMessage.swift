@@ -6,36 +6,18 @@ struct TextMessage: Encodable {
 
   private static let most = 3600
 
-  /// Mattermost's Markdown, in which code mentions nobody.
-  init(mattermost message: ChatMessage) {
+  init(_ message: ChatMessage, _ markup: ChatMarkup) {
     text =
-      "**\(message.title)** – \(message.summary)\n"
-      + message.text(
-        atMost: Self.most, markup: { ChatMessage.markup($0) }, link: { "[\($0.title)](\($0.url))" })
+      "\(markup.bold)\(message.title)\(markup.bold) – \(message.summary)\n"
+      + message.text(atMost: Self.most, markup: markup.text, link: markup.link)
   }
+}
 
-  /// Google Chat's own markup, in which angle brackets are links and mentions.
-  init(googleChat message: ChatMessage) {
-    text =
-      "*\(message.title)* – \(message.summary)\n"
-      + message.text(
-        atMost: Self.most,
-        markup: { ChatMessage.markup($0) { $0.replacing("<", with: "‹").replacing(">", with: "›") } },
-        link: { "<\($0.url)|\($0.title)>" })
-  }
-
-  /// Plain text.
-  init(plain message: ChatMessage) {
-    text =
-      "\(message.title) – \(message.summary)\n"
-      + message.text(
-        atMost: Self.most,
-        markup: { spans in
-          spans.map { span in
-            switch span {
-            case .plain(let text), .code(let text): text
-            }
-          }.joined()
-        }, link: { "\($0.title): \($0.url)" }) + "\n"
-  }
+/// How a service marks the parts of a text.
+struct ChatMarkup: Sendable {
+  /// What stands before and after a bold text.
+  let bold: String
+  /// A line, in which text from outside is code, or at least neither a link nor a mention.
+  let text: @Sendable ([ChatMessage.Span]) -> String
+  let link: @Sendable (ChatMessage.Link) -> String
 }
