@@ -15,7 +15,10 @@ struct MoveBaselines {
   ///
   /// - Returns: `pass`; `failed` if a scenario cannot be approved, and `usage` if it can by `--force`.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(request.options, selecting: request.selection, in: invocation)
+    try request.options.study(request.selection, in: invocation) { try move($0, invocation) }
+  }
+
+  private func move(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
     let mover = BaselineMover(request, of: studied.project, into: studied.artifacts.comparison, invocation)
     var plans: [BaselineMover.Plan] = []
     var changes: [ApprovalChange] = []

@@ -22,12 +22,14 @@ struct Bisect {
   ///   a scenario fails at an end.
   /// - Throws: `DiagnosticError` for bad input, or if an end cannot be built.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(options, selecting: selection, in: invocation)
-    defer { withExtendedLifetime(studied) {} }
+    try options.study(selection, in: invocation) { studied in
+      let range = try CommitRange(from: good, to: bad, in: studied.project.root)
+      return try BisectBuilds.whileLocked(in: range.gitFolder) { try search(range, studied, invocation) }
+    }
+  }
+
+  private func search(_ range: CommitRange, _ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
-    let range = try CommitRange(from: good, to: bad, in: project.root)
-    let lock = try BisectBuilds.lock(in: range.gitFolder)
-    defer { withExtendedLifetime(lock) {} }
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var bisectRun = BisectRun(

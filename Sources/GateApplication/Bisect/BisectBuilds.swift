@@ -19,12 +19,14 @@ struct BisectBuilds {
     (self.root, gitFolder, self.command, self.log, self.invocation) = (root, range.gitFolder, command, log, invocation)
   }
 
-  /// Keeps other searches out of the worktrees, and of the stored answers.
-  static func lock(in gitFolder: String) throws -> FileLock {
+  /// Does work while other searches are kept out of the worktrees, and of the stored answers.
+  static func whileLocked<Result>(in gitFolder: String, _ work: () throws -> Result) throws -> Result {
     let parent = CommitBuild.parent(in: gitFolder)
     try SafeFile.makeFolder(parent)
-    if let lock = try FileLock("\(parent)/bisect.lock") { return lock }
-    throw RunnerError(problem: "another `bisect` is searching in this repository", hint: "wait for it to end")
+    guard let lock = try FileLock("\(parent)/bisect.lock") else {
+      throw RunnerError(problem: "another `bisect` is searching in this repository", hint: "wait for it to end")
+    }
+    return try lock.whileHeld(work)
   }
 
   /// Builds the good end, unless it is built; false after an interruption.

@@ -28,19 +28,32 @@ struct Check {
     let project = try options.loadProject(
       in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
     let selected = try Selection(words: selection).scenarios(of: project)
-    let shard = try shard?.shard(of: selected, on: invocation.ci)
-    let scenarios = shard?.part(of: selected) ?? selected
+    let part = try shard?.shard(of: selected, on: invocation.ci)
     try options.refuseNames(of: project.scenarios)
     // The reports may be in this folder.
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare(in: project.root)
     try options.prepareReports(in: invocation)
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
-    let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
-    defer { withExtendedLifetime(build) {} }
-    guard !invocation.isInterrupted else { return invocation.interruptedExit() }
-    let plans = try plans(for: scenarios, of: project, against: build, invocation)
+    return try artifacts.whileLocked {
+      try against.whileBuilt(for: project, log: artifacts.buildLog, invocation) { build in
+        guard !invocation.isInterrupted else { return invocation.interruptedExit() }
+        let result = try result(of: selected, part, of: project, against: build, invocation, usingFolder: temporary)
+        return try complete(
+          result.run, measuring: result.plans, of: project, into: artifacts, comparingWith: build, invocation)
+      }
+    }
+  }
+
+  /// The plans for a part of the selected scenarios, and the run without their results.
+  private func result(
+    of selected: [Scenario],
+    _ part: RunInfo.Shard?,
+    of project: Project,
+    against build: ComparisonBuild?,
+    _ invocation: Invocation,
+    usingFolder temporary: String
+  ) throws -> (plans: [CheckPlan], run: RunResult) {
+    let plans = try plans(for: part?.part(of: selected) ?? selected, of: project, against: build, invocation)
     // A result of several environments has the name of the plainest one; a shard may have no scenario.
     let environment =
       plans.map(\.environment).plainest
@@ -51,9 +64,8 @@ struct Check {
     if !invocation.ci.isInCI {
       run.tree = BuildContext(variables: invocation.variables, root: project.root).treeOfFiles(usingFolder: temporary)
     }
-    run.shard = shard ?? run.shard
-    let result = RunResult(run: run, environment: environment, scenarios: [])
-    return try complete(result, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)
+    run.shard = part ?? run.shard
+    return (plans, RunResult(run: run, environment: environment, scenarios: []))
   }
 
   /// Measures and judges the scenarios, reports and notifies.

@@ -22,15 +22,22 @@ struct Explain {
   /// - Throws: `DiagnosticError` for bad input, or if targets cannot be profiled here.
   func run(in invocation: Invocation) throws -> ExitCode {
     let base = try base.map { try readBase(invocation.absolute($0), invocation) }
-    let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
+    func check(_ scenarios: [Scenario]) throws {
       try checkFiles(for: scenarios)
       try scenarios.requireTracing(by: invocation.measurer, because: "explain profiles targets with")
     }
-    defer { withExtendedLifetime(studied) {} }
+    return try options.study(selection, in: invocation, checking: check) { studied in
+      for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
+      return try against.whileBuilt(for: studied.project, log: studied.artifacts.buildLog, invocation) {
+        try explain(studied, against: $0, base: base, invocation)
+      }
+    }
+  }
+
+  private func explain(
+    _ studied: StudiedProject, against build: ComparisonBuild?, base: ProfiledBuild?, _ invocation: Invocation
+  ) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
-    for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
-    let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
-    defer { withExtendedLifetime(build) {} }
     var explanations: [Explanation] = []
     defer { invocation.console.endProgress() }
     for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {

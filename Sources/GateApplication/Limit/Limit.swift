@@ -16,8 +16,10 @@ struct Limit {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no answer.
   /// - Throws: `DiagnosticError` for bad input, or if no limit can be set here.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(options, selecting: selection, in: invocation)
-    defer { withExtendedLifetime(studied) {} }
+    try options.study(selection, in: invocation) { try study($0, invocation) }
+  }
+
+  private func study(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let limiting = try invocation.measurer.requiredLimiting()
     let begin = ContinuousClock.now

@@ -28,13 +28,13 @@ struct Merge {
     try options.refuseNames(of: project.scenarios)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare(in: project.root)
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
-    for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }
-    var report = CheckReport(
-      result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options,
-      against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
-    return report.finish(after: [])
+    return try artifacts.whileLocked {
+      for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }
+      var report = CheckReport(
+        result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil,
+        options: options, against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
+      return report.finish(after: [])
+    }
   }
 
   /// A scenario with the verdict of its values, if its baseline is the one with which its shard has compared it.

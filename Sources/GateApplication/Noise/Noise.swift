@@ -19,8 +19,10 @@ struct Noise {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no values.
   /// - Throws: `DiagnosticError` for bad input.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(options, selecting: selection, in: invocation)
-    defer { withExtendedLifetime(studied) {} }
+    try options.study(selection, in: invocation) { try study($0, invocation) }
+  }
+
+  private func study(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)

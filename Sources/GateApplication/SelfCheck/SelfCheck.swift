@@ -14,11 +14,14 @@ struct SelfCheck {
   ///   `inconclusive`.
   /// - Throws: `DiagnosticError` for bad input.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
+    func check(_ scenarios: [Scenario]) throws {
       if amount.isZero { return }
       try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
     }
-    defer { withExtendedLifetime(studied) {} }
+    return try options.study(selection, in: invocation, checking: check) { try study($0, invocation) }
+  }
+
+  private func study(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
     let (project, artifacts) = (studied.project, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)

@@ -58,12 +58,11 @@ struct ArtifactsFolderTests {
     #expect(try scratch.names(in: "disk") == ["filler"])
   }
 
-  @Test("Only one run at a time can lock the folder")
+  @Test("Only one run at a time can lock the folder, until its work ends or fails")
   func lock() throws {
     try folder.prepare(in: scratch.path)
-    do {
-      let lock = try folder.lock()
-      let error = try #require(throws: FileError.self) { _ = try folder.lock() }
+    try folder.whileLocked {
+      let error = try #require(throws: FileError.self) { try folder.whileLocked {} }
       #expect(error.code == .locked)
       #expect(
         error.diagnostics.map(\.description) == [
@@ -73,25 +72,16 @@ struct ArtifactsFolderTests {
           """
         ]
       )
-      withExtendedLifetime(lock) {}
     }
-    _ = try folder.lock()
-  }
-
-  @Test("The lock is held until the end of its scope, even after its last use")
-  func lockScope() throws {
-    try folder.prepare(in: scratch.path)
-    let lock = try folder.lock()
-    #expect(throws: FileError.self) { _ = try folder.lock() }
-    _ = lock
-    #expect(throws: FileError.self) { _ = try folder.lock() }
+    #expect(throws: CancellationError.self) { try folder.whileLocked { throw CancellationError() } }
+    #expect(try folder.whileLocked { 7 } == 7)
   }
 
   @Test("A symbolic link at the path of the lock is not followed")
   func lockLink() throws {
     try folder.prepare(in: scratch.path)
     try #require(symlink("\(scratch.path)/outside", "\(folder.path)/lock") == 0)
-    #expect(throws: FileError.self) { _ = try folder.lock() }
+    #expect(throws: FileError.self) { try folder.whileLocked {} }
     #expect(try scratch.names() == ["deep"])
   }
 

@@ -49,13 +49,15 @@ struct ArtifactsFolder: Sendable, Equatable {
     if isNew { try SafeFile.write(Array("*\n".utf8), to: "\(path)/.gitignore") }
   }
 
-  /// Locks the folder against other runs for the lifetime of the result.
-  func lock() throws(FileError) -> FileLock {
-    if let lock = try FileLock("\(path)/lock") { return lock }
-    throw FileError(
-      code: .locked, path: path, problem: "another run is using this folder for its artifacts",
-      hint: "wait for it to end, or use another folder with `--artifacts`"
-    )
+  /// Does work while the folder is locked against other runs.
+  func whileLocked<Result>(_ work: () throws -> Result) throws -> Result {
+    guard let lock = try FileLock("\(path)/lock") else {
+      throw FileError(
+        code: .locked, path: path, problem: "another run is using this folder for its artifacts",
+        hint: "wait for it to end, or use another folder with `--artifacts`"
+      )
+    }
+    return try lock.whileHeld(work)
   }
 
   /// Creates the folders of a scenario's files, and removes files of earlier runs.

@@ -15,6 +15,11 @@ struct FileLock: ~Copyable, Sendable {
     self.file = file
   }
 
+  /// Does work, and releases the lock after it.
+  package consuming func whileHeld<Result>(_ work: () throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(self, work)
+  }
+
   private static func locked(_ path: String) throws(FileError) -> Descriptor? {
     do throws(ErrorNumber) {
       let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)

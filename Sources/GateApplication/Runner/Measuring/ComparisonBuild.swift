@@ -32,7 +32,7 @@ enum ComparisonSource: Sendable, Equatable {
   case revision(String, build: String?)
 
   /// The build; a commit is built now.
-  func build(for project: Project, log: String, _ invocation: Invocation) throws -> ComparisonBuild {
+  fileprivate func build(for project: Project, log: String, _ invocation: Invocation) throws -> ComparisonBuild {
     switch self {
     case .command(let text):
       return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
@@ -49,5 +49,15 @@ enum ComparisonSource: Sendable, Equatable {
     case .command(let text): ["--against", text]
     case .revision(let revision, let command): ["--against-ref", revision] + (command.map { ["--build", $0] } ?? [])
     }
+  }
+}
+
+extension ComparisonSource? {
+  /// Does work with the build, while other runs are kept out of its worktree; without a build, if there is no source.
+  func whileBuilt<Result>(
+    for project: Project, log: String, _ invocation: Invocation, _ work: (ComparisonBuild?) throws -> Result
+  ) throws -> Result {
+    let build = try self?.build(for: project, log: log, invocation)
+    return try withExtendedLifetime(build) { try work(build) }
   }
 }

@@ -1,28 +1,31 @@
 import GateCore
 
-/// The scenarios that a command studies, and the artifacts folder, which is locked for the lifetime of this value.
-struct StudiedProject: ~Copyable {
+/// The scenarios that a command studies.
+struct StudiedProject {
   let project: Project
   let scenarios: [Scenario]
   let artifacts: ArtifactsFolder
-  private let lock: FileLock
+}
 
-  /// Checks everything that can be checked before a target starts, and with `check` what the command needs besides.
-  init(
-    _ options: SharedOptions,
-    selecting selection: [String],
+extension SharedOptions {
+  /// Checks everything that can be checked before a target starts, and with `check` what the command needs besides, then
+  /// does the work while the artifacts folder is locked.
+  func study(
+    _ selection: [String],
     in invocation: Invocation,
-    _ check: ([Scenario]) throws -> Void = { _ in }
-  ) throws {
+    checking check: ([Scenario]) throws -> Void = { _ in },
+    _ work: (StudiedProject) throws -> ExitCode
+  ) throws -> ExitCode {
     try invocation.prepareMeasuring()
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
+    let project = try loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     try check(scenarios)
-    try options.refuseNames(of: project.scenarios)
-    try options.prepareReports(in: invocation)
+    try refuseNames(of: project.scenarios)
+    try prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare(in: project.root)
-    lock = try artifacts.lock()
-    (self.project, self.scenarios, self.artifacts) = (project, scenarios, artifacts)
+    return try artifacts.whileLocked {
+      try work(StudiedProject(project: project, scenarios: scenarios, artifacts: artifacts))
+    }
   }
 }
