@@ -95,8 +95,8 @@ struct Check {
     result.run.duration = ContinuousClock.now - begin
     result.scenarios = results
     result.run.notes += [checkRun.explanation.note].compactMap(\.self)
-    var report = CheckReport(
-      result: result,
+    let report = CheckReport(
+      judged: result,
       project: project,
       artifacts: artifacts,
       comparisons: checkRun.comparisons,

@@ -3,10 +3,11 @@ import GateCore
 
 /// The end of a check: the result file, the history, the summary, the webhooks and the exit code.
 struct CheckReport {
-  var result: RunResult
+  /// What was measured, judged and explained.
+  let judged: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
-  /// The results of the comparison build, with which those of `result` were compared; empty without one.
+  /// The results of the comparison build, with which those of `judged` were compared; empty without one.
   let comparisons: [ScenarioResult]
   /// The commit of the comparison build, if it is known.
   let comparisonCommit: String?
@@ -23,36 +24,49 @@ struct CheckReport {
   ///
   /// - Parameter failures: Files that could not be written while the targets ran.
   /// - Returns: the exit code.
-  mutating func finish(after failures: [FileError]) -> ExitCode {
+  func finish(after failures: [FileError]) -> ExitCode {
     // A comparison with another build does not belong to the project's history, and `merge` adds the shards as one run.
-    var history = isComparison || result.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
-    history?.addCreep(to: &result)
-    history?.addFirstNaming(to: &result)
-    var changes = CodeChangeSearch(of: project, isDirty: result.run.isDirty, in: invocation)
-    changes.addChanges(to: &result, comparedWith: comparisonCommit)
+    var history = isComparison || judged.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
+    let result = completed(from: &history)
     // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
-    let writeFailures = failures + write()
+    let writeFailures = failures + write(result)
     history?.append(result)
     let hasTrend = history?.writeTrend(to: artifacts.trend) ?? false
-    let isDelivered = notify(comparedWith: previous)
+    let isDelivered = notify(of: result, comparedWith: previous)
     let exitCode: ExitCode =
       switch result.verdict.exitCode {
       case .pass where !writeFailures.isEmpty: .failed
       case .pass where requiresDelivery && !isDelivered: .delivery
       default: result.verdict.exitCode
       }
-    printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
+    printSummary(of: result, exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
     for failure in writeFailures { invocation.console.printError(failure) }
     if !result.run.isPartial { invocation.reportToCI(result, context: context(exitCode)) }
     return exitCode
   }
 
+  /// The result with what the history and the checkout know of it, which changes no verdict.
+  private func completed(from history: inout CheckHistory?) -> RunResult {
+    let run = judged.run
+    let known = judged.scenarios.map { scenario in
+      (history?.creeps(in: scenario, of: run) ?? [], history?.firstNaming(of: scenario, in: run))
+    }
+    var search = CodeChangeSearch(of: project, isDirty: run.isDirty, in: invocation)
+    var result = judged
+    result.scenarios = zip(judged.scenarios, known).map { scenario, known in
+      let changes = search.changes(behind: scenario, comparedWith: comparisonCommit)
+      return scenario.completed(creeps: known.0, firstNamed: known.1, changes: changes)
+    }
+    result.run.notes += search.notes.filter { !run.notes.contains($0) }
+    return result
+  }
+
   /// Writes the result to the artifacts, and the reports.
   ///
   /// - Returns: the errors of writing.
-  private func write() -> [FileError] {
+  private func write(_ result: RunResult) -> [FileError] {
     var failures: [FileError] = []
     func attempt(_ write: () throws(FileError) -> Void) {
       do throws(FileError) { try write() } catch { failures.append(error) }
@@ -76,14 +90,14 @@ struct CheckReport {
     return failures
   }
 
-  private func printSummary(_ exitCode: ExitCode, trend: String?) {
+  private func printSummary(of result: RunResult, _ exitCode: ExitCode, trend: String?) {
     var context = context(exitCode)
     context.trendPath = trend
     invocation.console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
   /// Whether the values were compared with another build instead of the baselines.
-  private var isComparison: Bool { against != nil || result.comparedBuild != nil }
+  private var isComparison: Bool { against != nil || judged.comparedBuild != nil }
 
   private func context(_ exitCode: ExitCode) -> SummaryContext {
     var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
@@ -100,12 +114,12 @@ struct CheckReport {
     if !explanations.isEmpty { context.explanationPath = invocation.shown(artifacts.explanationPage) }
     if isComparison { context.approval = .unavailable }
     if let against { context.checkOptions = against.options }
-    context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)
+    context.outputs = artifacts.outputs(ofFailed: judged.scenarios).mapValues(invocation.shown)
     return context
   }
 
   /// Sends the webhook messages; true if every message of this run was delivered.
-  private func notify(comparedWith previous: PreviousVerdicts?) -> Bool {
+  private func notify(of result: RunResult, comparedWith previous: PreviousVerdicts?) -> Bool {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode
     let states = result.scenarios.reduce(into: [:]) { states, scenario in
@@ -139,5 +153,18 @@ struct CheckReport {
       }
     }
     return reports.allSatisfy { $0.wasQueued || $0.isDelivered }
+  }
+}
+
+extension ScenarioResult {
+  /// The result with what else is known of it, which does not change the verdict.
+  fileprivate func completed(
+    creeps: [Creep], firstNamed: RiseExplanation.Run?, changes: CodeChanges?
+  ) -> ScenarioResult {
+    var result = self
+    result.notes += creeps.map { .creep(creep: $0) }
+    result.explanation?.firstNamed = firstNamed ?? summary.explanation?.firstNamed
+    result.explanation?.changes = changes
+    return result
   }
 }

@@ -23,6 +23,8 @@ struct CodeChangeSearch {
   private let folders: [ScenarioName: [String]]
   private let deadline: ContinuousClock.Instant
   private var comparisons: [String: GitComparison?] = [:]
+  /// What could not be answered.
+  private(set) var notes: [RunNote] = []
 
   init(of project: Project, isDirty: Bool, in invocation: Invocation) {
     (root, self.isDirty, ci) = (project.root, isDirty, invocation.ci)
@@ -33,24 +35,24 @@ struct CodeChangeSearch {
     deadline = .now + Self.mostTime
   }
 
-  /// Adds the changes to each scenario with a known call stack; `reference` is the commit that the check compared with
-  /// instead of the baselines, if any.
-  mutating func addChanges(to result: inout RunResult, comparedWith reference: String?) {
-    for index in result.scenarios.indices where deadline > .now {
-      guard let explanation = result.scenarios[index].explanation else { continue }
-      let stacks = explanation.finding.stacks
-      guard !stacks.isEmpty else { continue }
-      let bases = bases(of: result.scenarios[index], comparedWith: reference)
-      let known = bases.compactMap { base in comparison(with: base.commit).map { (base.origin, $0) } }
-      if known.isEmpty, let base = bases.last, GitQuery.info(of: base.commit, in: root) == nil {
-        result.run.addNote(.unknownChanges(commit: base.commit))
-      }
-      var found: [CodeChanges] = []
-      for (origin, git) in known where found.last?.functions.isEmpty ?? true {
-        found.append(changes(on: stacks, of: result.scenarios[index].name, origin, git))
-      }
-      result.scenarios[index].explanation?.changes = found.first { !$0.functions.isEmpty } ?? found.first
+  /// The changes behind the rise of a scenario with a known call stack, or else those that are known already.
+  ///
+  /// `reference` is the commit that the check compared with instead of the baselines, if any.
+  mutating func changes(behind scenario: ScenarioResult, comparedWith reference: String?) -> CodeChanges? {
+    guard deadline > .now, let explanation = scenario.explanation else { return scenario.explanation?.changes }
+    let stacks = explanation.finding.stacks
+    guard !stacks.isEmpty else { return explanation.changes }
+    let bases = bases(of: scenario, comparedWith: reference)
+    let known = bases.compactMap { base in comparison(with: base.commit).map { (base.origin, $0) } }
+    if known.isEmpty, let base = bases.last, GitQuery.info(of: base.commit, in: root) == nil {
+      let note = RunNote.unknownChanges(commit: base.commit)
+      if !notes.contains(note) { notes.append(note) }
     }
+    var found: [CodeChanges] = []
+    for (origin, git) in known where found.last?.functions.isEmpty ?? true {
+      found.append(changes(on: stacks, of: scenario.name, origin, git))
+    }
+    return found.first { !$0.functions.isEmpty } ?? found.first
   }
 
   /// Adds the changes since the commit whose build was profiled for comparison.
@@ -195,11 +197,5 @@ extension CulpritFinding {
     var changes = culprit.map { [$0.change] } ?? []
     if case .spread(let largest) = self { changes = largest }
     return changes.map(\.frames).filter { !$0.isEmpty }
-  }
-}
-
-extension RunInfo {
-  fileprivate mutating func addNote(_ note: RunNote) {
-    if !notes.contains(note) { notes.append(note) }
   }
 }

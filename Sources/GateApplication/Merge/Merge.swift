@@ -30,8 +30,8 @@ struct Merge {
     try artifacts.prepare(in: project.root)
     return try artifacts.whileLocked {
       for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }
-      var report = CheckReport(
-        result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil,
+      let report = CheckReport(
+        judged: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil,
         options: options, against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
       return report.finish(after: [])
     }

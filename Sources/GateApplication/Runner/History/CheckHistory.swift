@@ -61,34 +61,29 @@ struct CheckHistory {
     try history.map { history throws(HistoryError) in try question(history) }
   }
 
-  /// Adds notes on metrics that crept up over earlier runs.
-  mutating func addCreep(to result: inout RunResult) {
-    for (index, scenario) in result.scenarios.enumerated() where scenario.verdict != .failed {
-      // The baseline may show the same creep, over approvals.
-      let known = scenario.notes.compactMap { if case .creep(let creep) = $0 { creep.metric } else { nil } }
-      let candidates = scenario.metrics.filter {
-        [.pass, .improved, .inconclusive].contains($0.verdict) && !known.contains($0.metric)
-      }
-      for metric in candidates {
-        guard let before = series(of: metric, in: scenario, of: result.run) else { return }
-        let now = SeriesPoint(run: result.run, verdict: scenario.verdict, metric: metric, approval: scenario.approval)
-        guard let creep = Creep(over: before + [now]) else { continue }
-        result.scenarios[index].notes.append(.creep(creep: creep))
-      }
+  /// The metrics that crept up over earlier runs.
+  mutating func creeps(in scenario: ScenarioResult, of run: RunInfo) -> [Creep] {
+    guard scenario.verdict != .failed else { return [] }
+    // The baseline may show the same creep, over approvals.
+    let known = scenario.notes.compactMap { if case .creep(let creep) = $0 { creep.metric } else { nil } }
+    let candidates = scenario.metrics.filter {
+      [.pass, .improved, .inconclusive].contains($0.verdict) && !known.contains($0.metric)
+    }
+    return candidates.compactMap { metric in
+      guard let before = series(of: metric, in: scenario, of: run) else { return nil }
+      let now = SeriesPoint(run: run, verdict: scenario.verdict, metric: metric, approval: scenario.approval)
+      return Creep(over: before + [now])
     }
   }
 
-  /// Adds to explained rises the run that first named the same function.
-  mutating func addFirstNaming(to result: inout RunResult) {
-    for (index, scenario) in result.scenarios.enumerated() {
-      guard let culprit = scenario.explanation?.finding.culprit else { continue }
-      let selection = selection(of: scenario, in: result.run)
-      let first = querying { history throws(HistoryError) in
-        try history.firstNaming(culprit.change.function, over: scenario.approval, in: selection)
-      }
-      guard let first = first ?? nil else { continue }
-      result.scenarios[index].explanation?.firstNamed = .init(id: first.id, commit: first.commit)
+  /// The run that first named the same function for an explained rise.
+  mutating func firstNaming(of scenario: ScenarioResult, in run: RunInfo) -> RiseExplanation.Run? {
+    guard let culprit = scenario.explanation?.finding.culprit else { return nil }
+    let selection = selection(of: scenario, in: run)
+    let first = querying { history throws(HistoryError) in
+      try history.firstNaming(culprit.change.function, over: scenario.approval, in: selection)
     }
+    return (first ?? nil).map { .init(id: $0.id, commit: $0.commit) }
   }
 
   private mutating func series(
