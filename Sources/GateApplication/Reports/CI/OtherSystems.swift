@@ -59,7 +59,10 @@ extension CISystem.Row {
     ],
     person: [],
     shard: CISystem.Shard(index: "{SYSTEM_JOBPOSITIONINPHASE}", count: "{SYSTEM_TOTALJOBSINPHASE}", first: 1),
-    folding: nil, summaryFile: [], annotations: nil, job: nil)
+    folding: LogFolding(
+      begin: { section, _ in "##[group]\(TerminalText.withoutCommands(section.title))\n" },
+      end: { _, _ in "##[endgroup]\n" }),
+    summaryFile: [], annotations: nil, job: nil)
 
   static let bitbucket = CISystem.Row(
     name: "Bitbucket Pipelines", variable: "BITBUCKET_BUILD_NUMBER", value: nil,
