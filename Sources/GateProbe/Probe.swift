@@ -1,4 +1,5 @@
 package import GateCore
+import Glibc
 package import LinuxSystem
 import Synchronization
 
@@ -29,7 +30,9 @@ package struct Probe: Sendable {
     do throws(SystemFailure) {
       return try temporaryFolder.make(startingCleaner: true).path
     } catch {
-      throw error.call == .mkdtemp ? .temporaryFolder(failure: error) : .tooFew(resource: .processes, needed: 1)
+      // fork(2) and pthread_create(3) fail with these at a limit.
+      let isLimit = error.call != .mkdtemp && [EAGAIN, ENOMEM].contains(error.code)
+      throw isLimit ? .tooFew(resource: .processes, needed: 1) : .temporaryFolder(failure: error)
     }
   }
 

@@ -11,15 +11,18 @@ private struct Program: CustomTestStringConvertible {
   var need: Int64
   /// From here on it takes its usual time.
   var fast: Int64
+  /// Whether below that it reads its files again and again, from the page cache of others in no time.
+  var isCached = false
   /// How often in 100 runs it is killed in the 256 KiB above its need.
   var sporadic = 0
 
   func run(at limit: Bytes, _ number: Int) -> LimitedRun {
     let (kibibytes, isUnlucky) = (limit.count / 1024, number * 37 % 100 < sporadic)
     let dies = kibibytes < need || (kibibytes < need + 256 && isUnlucky)
-    let time = Duration.milliseconds(kibibytes < fast ? 900 : 500)
+    let (isSlow, refaults) = (kibibytes < fast && !isCached, kibibytes < fast && isCached ? 100_000 : 9)
     return LimitedRun(
-      limit: limit, outcome: dies ? .killed(end: End(.oom, signal: .kill)) : .survived, duration: time)
+      limit: limit, outcome: dies ? .killed(end: End(.oom, signal: .kill)) : .survived,
+      duration: .milliseconds(isSlow ? 900 : 500), usage: CgroupUsage(limitHits: 1, refaults: Int64(refaults)))
   }
 }
 
@@ -52,6 +55,12 @@ struct LimitSearchTests {
       Program(
         testDescription: "with a heap of a quarter of the limit", holds: 90_000, withCache: 91_000, need: 300_000,
         fast: 0), 19
+    ),
+    (
+      Program(
+        testDescription: "whose libraries others have mapped", holds: 16_000, withCache: 15_000, need: 3_100,
+        fast: 9_300,
+        isCached: true), 29
     ),
     (Program(testDescription: "that is tiny", holds: 600, withCache: 900, need: 452, fast: 0), 12),
   ]

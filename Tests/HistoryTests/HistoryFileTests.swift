@@ -41,6 +41,17 @@ struct HistoryFileTests {
     ),
   ]
 
+  @Test("A file that is no history is neither renamed nor changed, unless it has the name of one", arguments: 0...3)
+  func othersFile(index: Int) throws {
+    let folder = try ScratchFolder()
+    let path = "\(folder.path)/notes.txt"
+    let bytes = try Self.unusable[index].bytes()
+    try Data(bytes).write(to: URL(filePath: path))
+    let error = #expect(throws: HistoryError.self) { try History.open(path, at: Given.instant(0)) }
+    #expect(error?.problem == "is not a history")
+    #expect(try folder.names() == ["notes.txt"] && folder.bytes(of: "notes.txt") == bytes)
+  }
+
   @Test("An unusable file is renamed unchanged, and a new history is created", arguments: unusable.indices)
   func unusableFile(index: Int) throws {
     let folder = try ScratchFolder()

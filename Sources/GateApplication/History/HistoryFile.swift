@@ -157,7 +157,13 @@ struct HistoryFile {
   /// Renames the file and SQLite's files beside it, so that a new history can take its place.
   ///
   /// - Returns: the new name; no existing file is overwritten.
+  /// - Throws: also if it is another program's file, which a project file may name.
   func moveAside(at now: Date) throws(HistoryError) -> String {
+    guard isOwn else {
+      throw HistoryError(
+        code: .unavailable, path: path, problem: "is not a history",
+        hint: "remove it, or name another file as `history`")
+    }
     let stamp = now.formatted(.iso8601).replacing(":", with: "-")
     for attempt in 1...100 {
       let name = "\(path).unusable-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
@@ -174,6 +180,14 @@ struct HistoryFile {
       problem: "is unusable and cannot be renamed: \(ErrorNumber.last.text)",
       hint: "remove it, or name another file as `history`"
     )
+  }
+
+  /// Whether it has the name of a history, or the numbers of one (sqlite.org/fileformat.html, section 1.3).
+  private var isOwn: Bool {
+    if path.split(separator: "/").last == "history.sqlite" { return true }
+    guard let start = try? Descriptor.open(path, O_RDONLY).readChunk(72), start.count == 72 else { return false }
+    let number = start[68...].reduce(Int32(0)) { $0 << 8 | Int32($1) }
+    return start.starts(with: "SQLite format 3\0".utf8) && number == SQLiteSchema.applicationID
   }
 
   /// Prevents other processes from opening, creating or renaming a history in the same folder until `body` returns.

@@ -98,13 +98,14 @@ struct SQLiteHistory: HistoryStore {
 extension History {
   /// Opens a history for writing; creates one if there is none, or only an unusable one.
   ///
-  /// A damaged file or one of another program is renamed (``unusableFile``) and never changed. The folder must exist.
+  /// A damaged file is renamed (``unusableFile``) and never changed. The folder must exist.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - now: The time stamp in the name of a file that is renamed.
   /// - Returns: the open history.
-  /// - Throws: also if the file is a history of another version, which is left unchanged.
+  /// - Throws: also if the file is a history of another version, or neither a history nor named `history.sqlite`; it is left
+  ///   unchanged.
   static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in

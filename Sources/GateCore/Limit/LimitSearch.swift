@@ -169,13 +169,20 @@ extension LimitSearch {
   }
 
   private func isSlow(_ run: LimitedRun) -> Bool {
-    slowdown(of: run) > (run.usage?.limitHits == 0 ? Self.slowdownWithoutHits : Self.slowdown)
+    if isThrashing(run) { return true }
+    return slowdown(of: run) > (run.usage?.limitHits == 0 ? Self.slowdownWithoutHits : Self.slowdown)
   }
 
   /// Whether its runs were slow beyond doubt: a single one may be another program's fault.
   private func isSlow(at level: Bytes) -> Bool {
     let runs = runs(at: level)
-    return runs.count > 1 || runs.allSatisfy { slowdown(of: $0) > Self.slowdownWithoutHits }
+    return runs.count > 1 || runs.allSatisfy { isThrashing($0) || slowdown(of: $0) > Self.slowdownWithoutHits }
+  }
+
+  /// Whether it threw out and read again more than all that the tree ever held: here the pages may come from the page cache
+  /// of others at once, but in a fresh container from the disk.
+  private func isThrashing(_ run: LimitedRun) -> Bool {
+    Double(run.usage?.refaults ?? 0) * Double(machine.page.count) > Double(usual.treePeak.count)
   }
 
   /// The smallest limit from which on the scenario is at full speed; nil if it is not known.

@@ -108,7 +108,8 @@ struct LoadTests {
     #expect(!message.contains("hush"))
   }
 
-  @Test("No folder of a project is in git's own, in any case of letters", arguments: ["baselines", "artifacts"])
+  @Test(
+    "No folder of a project is in git's own, in any case of letters", arguments: ["baselines", "artifacts", "history"])
   func gitFolder(key: String) throws {
     for path in [".git/hooks", "a/.GIT", ".git"] {
       let folder = try ProjectFolder(files: ["highwater.yml": "\(key): \(path)\n\(Self.minimal)"])

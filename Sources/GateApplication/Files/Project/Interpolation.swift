@@ -91,14 +91,17 @@ extension ReadingContext {
   /// As ``path(_:as:example:)``, of a file or folder that is the same in every environment, and not git's own: without
   /// variables.
   func fixedPath(_ value: YAMLValue, as name: String, example: String) -> String? {
-    guard isFixed(value, as: name, example: example), let path = path(value, as: name, example: example) else {
-      return nil
-    }
-    guard !PathText.isInGitFolder(PathText.relative(path, to: root)) else {
-      printError("`\(name)` must not be in `.git`", at: value.place, hint: "such as `\(example)`")
-      return nil
-    }
+    guard isFixed(value, as: name, example: example), let path = path(value, as: name, example: example),
+      isOutsideGit(path, value, as: name, example: example)
+    else { return nil }
     return path
+  }
+
+  /// Whether an absolute path is not in git's own folder; reports one that is.
+  func isOutsideGit(_ path: String, _ value: YAMLValue, as name: String, example: String) -> Bool {
+    guard PathText.isInGitFolder(PathText.relative(path, to: root)) else { return true }
+    printError("`\(name)` must not be in `.git`", at: value.place, hint: "such as `\(example)`")
+    return false
   }
 
   /// Whether a text has no variable; reports one that has.

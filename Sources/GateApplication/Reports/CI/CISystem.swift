@@ -65,7 +65,7 @@ extension CISystem {
     /// The file that it shows as the summary of a job, in Markdown.
     package let summaryFile: [Source]
     /// The commands in the log that it shows as annotations.
-    package let annotations: (@Sendable (RunResult, SummaryContext) -> String)?
+    let annotations: (@Sendable (RunResult, SummaryContext) -> String)?
     /// What `init` writes.
     package let job: Job?
   }

@@ -39,7 +39,10 @@ enum HistoryKeys {
         return nil
       }
     }
-    return context.path(value, as: "history", example: "history: off").map { .file($0) }
+    guard let path = context.path(value, as: "history", example: "history: off"),
+      context.isOutsideGit(path, value, as: "history", example: "history: off")
+    else { return nil }
+    return .file(path)
   }
 
   private static func printError(_ fault: DatabaseURL.Fault, at place: SourcePlace, in context: ReadingContext) {
