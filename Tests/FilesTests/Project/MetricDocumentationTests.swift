@@ -42,6 +42,19 @@ struct MetricDocumentationTests {
     }
   }
 
+  @Test("The default tolerances of reported values and of instances are those that judging.md states")
+  func otherDefaults() throws {
+    let text = try documentation("judging")
+    let (value, instances) = (MetricName("value.entries"), MetricName("instances.Cache"))
+    let least = Tolerance.standard(of: value).allowed(above: [1000], of: value)
+    #expect(text.contains("the default is \(Decimals.short(least / 10)) %, since"))
+    let (few, many) = (
+      Tolerance.standard(of: instances).allowed(above: [0], of: instances),
+      Tolerance.standard(of: instances).allowed(above: [1000], of: instances)
+    )
+    #expect(text.contains("For `instances.CLASS` it is `[\(Decimals.short(many / 10))%, \(Decimals.short(few))]`"))
+  }
+
   @Test("Memory is steady within the band that the documentation of `settle` states")
   func steadyBand() throws {
     let band = "within 1 %, or \(Bytes(Int64(BinnedCurve.band(around: 0))))"
