@@ -37,16 +37,15 @@ struct Check {
     return try artifacts.whileLocked {
       try against.whileBuilt(for: project, log: artifacts.buildLog, invocation) { build in
         guard !invocation.isInterrupted else { return invocation.interruptedExit() }
-        let result = try result(of: selected, part, of: project, against: build, invocation, usingFolder: temporary)
-        return try complete(
-          result.run, measuring: result.plans, of: project, into: artifacts, comparingWith: build, invocation)
+        let (plans, run) = try begin(selected, part, of: project, against: build, invocation, usingFolder: temporary)
+        return try complete(run, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)
       }
     }
   }
 
   /// The plans for a part of the selected scenarios, and the run without their results.
-  private func result(
-    of selected: [Scenario],
+  private func begin(
+    _ selected: [Scenario],
     _ part: RunInfo.Shard?,
     of project: Project,
     against build: ComparisonBuild?,
