@@ -237,9 +237,19 @@ extension ProfileComparison {
     let shown = all.contains(where: isProgram) ? withoutInner(all, of: function) : all
     let scripts = isProgram(function) ? [] : [shown.first(where: \.isScript), shown.first(where: isProgram)]
     let required = Set(scripts.compactMap(\.self))
-    let others = shown.filter { !required.contains($0) }.prefix(Self.mostCallers - required.count)
-    let near = shown.filter { required.contains($0) || others.contains($0) }
+    // Other packages before the way through the function's own, and that before more of the program.
+    func rank(_ name: FunctionName) -> Int {
+      if required.contains(name) { return 0 }
+      if !name.isScript || scripts.isEmpty { return 1 }
+      return isProgram(name) ? 3 : isOfPackage(name, of: function) ? 2 : 1
+    }
+    let ranked = shown.indices.sorted { (rank(shown[$0]), $0) < (rank(shown[$1]), $1) }
+    let near = ranked.prefix(Self.mostCallers).sorted().map { shown[$0] }
     return (near, near.filter(required.contains))
+  }
+
+  private func isOfPackage(_ name: FunctionName, of function: FunctionName) -> Bool {
+    function.isScript && name.package == function.package
   }
 
   /// Callers without the scripts of the language's library, and of a package that is not the function's own without those
@@ -250,7 +260,7 @@ extension ProfileComparison {
       guard name.isScript else { return true }
       return switch origin(of: name) {
       case .program: true
-      case .package: function.isScript && name.package == function.package || packages.insert(name.package).inserted
+      case .package: isOfPackage(name, of: function) || packages.insert(name.package).inserted
       case .language: false
       }
     }

@@ -76,6 +76,9 @@ struct InstalledPackagesTests {
     let page = "app.py:main app.py:text pkg/plumber/page.py:extract pkg/plumber/page.py:layout pkg/plumber/box.py:chars"
     let inner = try self.change(["\(page) pkg/plumber/page.py:objects pkg/plumber/page.py:parse": 9_000_000])
     #expect(inner.callers.map(\.name) == ["objects", "chars", "layout", "text"])
+    let read = "app.py:main pkg/sphinx/build.py:read pkg/docutils/a.py:section pkg/docutils/a.py:nested"
+    let other = try self.change(["\(read) pkg/docutils/a.py:parse pkg/docutils/b.py:run": 9_000_000])
+    #expect(other.callers.map(\.name) == ["parse", "nested", "read", "main"], "the other package is not crowded out")
   }
 
   @Test("Of what the program holds the largest part of one package is told")
