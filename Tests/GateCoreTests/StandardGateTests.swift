@@ -139,7 +139,7 @@ struct StandardGateTests {
     let gate = Gate(rules: [GateRule(metric: .value("rows"), tolerance: nil, limit: .number(10))])
     var reporting = Given.measurements([.value("rows"): Array(repeating: 5, count: 5)], gate: gate)
     #expect(reporting.judged(against: .missing).verdict == .pass)
-    // A line that is no message may be a value that was meant.
+    // A line that cannot be read may have been a value.
     for note in [RecordingNote.numbersTooLarge, .unknownMarks(lines: 1)] {
       reporting.repetitions[3].notes = [note]
       #expect(reporting.judged(against: .missing).metrics.first?.reason == .incomplete(note: note))

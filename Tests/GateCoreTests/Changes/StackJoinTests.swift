@@ -169,7 +169,7 @@ struct StackJoinTests {
   func calls(line: String, isCall: Bool) {
     let file = Self.file("main.cc", " void serve() {\n   \(line)\n }")
     let cache = Self.file("cache.cc", " class Cache {\n   void put(int key) {\n+    keep(key);\n   }\n };")
-    let found = called(by: [Self.frame("serve()", line: 2, file: "/work/main.cc")], changed: [cache], in: file)
+    let found = called(by: [Self.frame("serve()", line: 2, file: "/build/main.cc")], changed: [cache], in: file)
     #expect(found.count == (isCall ? 1 : 0))
   }
 
@@ -178,7 +178,7 @@ struct StackJoinTests {
     let file = Self.file("main.py", " def serve():\n     return Page(1)")
     let page = Self.file("page.py", " class Page:\n     def __init__(self, key):\n+        self.text = key * 100")
     let frame = StackFrame(
-      function: FunctionName(module: "main.py", name: "serve", isScript: true), file: "/work/main.py", line: 2)
+      function: FunctionName(module: "main.py", name: "serve", isScript: true), file: "/build/main.py", line: 2)
     #expect(called(by: [frame], changed: [page], in: file) == ["Page.__init__ page.py:3 by serve"])
   }
 }

@@ -81,7 +81,7 @@ struct InstalledPackagesTests {
     #expect(other.callers.map(\.name) == ["parse", "nested", "read", "main"], "the other package is not crowded out")
   }
 
-  @Test("Of what the program holds the largest part of one package is told")
+  @Test("Of what the program holds, the largest part of one package is named")
   func inPackage() throws {
     let root = "app.py:<module> app.py:root"
     let stacks: [String: Int64] = [

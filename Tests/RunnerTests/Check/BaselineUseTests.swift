@@ -285,6 +285,7 @@ struct BaselineUseTests {
     arguments: [
       (13, ExitCode.pass, "load: not judged: it has no baseline; --allow-missing-baseline allows that until 20"),
       (15, .noBaseline, "it has had no baseline since 20"),
+      (-400, .noBaseline, "this checkout does not show since when the scenario exists"),
     ])
   func term(days: Int, code: ExitCode, note: String) throws {
     let project = try UseCaseProject(holding: 8)

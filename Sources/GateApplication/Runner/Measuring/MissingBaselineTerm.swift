@@ -15,6 +15,8 @@ struct MissingBaselineTerm {
     switch GitQuery.firstCommit(naming: name, in: [project.file] + project.includes, of: project.root) {
     case .missing: return .missingOfNew(until: nil)
     case .unknown: return .missingTooLong(since: nil)
+    // A commit may have any date; clocks differ by less than a day.
+    case .at(let date) where date > now.addingTimeInterval(86_400): return .missingTooLong(since: nil)
     case .at(let date):
       let end = date.addingTimeInterval(Self.length)
       return now < end ? .missingOfNew(until: end) : .missingTooLong(since: date)
