@@ -69,7 +69,7 @@ struct TreeMemoryTests {
   }
 }
 
-@Suite("A rise in files that are in memory only", .endsHangs)
+@Suite("A rise in files that are in memory only", .endsHangs, .serialized)
 struct MemoryFileTests {
   @Test(
     "The file of tmpfs, or without a name, is named that a process has written and not mapped, by the first check",
