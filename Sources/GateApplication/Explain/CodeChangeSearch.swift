@@ -116,9 +116,7 @@ struct CodeChangeSearch {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
-    return stacks.flatMap { stack in
-      join.called(by: stack) { [texts] frame in frame.file.flatMap(texts.tracked).flatMap(git.text(asItIs:)) }
-    }
+    return join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
   }
 
   private func addElsewhere(to changes: inout CodeChanges, _ git: GitComparison) {

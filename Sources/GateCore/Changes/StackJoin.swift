@@ -47,14 +47,18 @@ package struct StackJoin {
   /// The changed functions that functions on a call stack call, as one that no longer releases what another one allocated;
   /// those of the innermost function first.
   ///
-  /// They are found by their names, which must be unique among the changed functions, in `text`: the file of a function on
-  /// the call stack as it is now.
-  package func called(by frames: [StackFrame], in text: (StackFrame) -> ChangedFile?) -> [Hit] {
+  /// They are found by their names, which must be unique among the changed functions. `text` is asked once for each file of a
+  /// function on the call stack, as it is now.
+  package func called(by frames: [StackFrame], in text: (String) -> ChangedFile?) -> [Hit] {
     let changed = Dictionary(grouping: files.flatMap(\.changedFunctions), by: \.calledName).filter { $1.count == 1 }
     var left = changed.compactMapValues(\.first)
     guard !left.isEmpty else { return [] }
+    var scanned: [String: ScannedFile?] = [:]
     return frames.enumerated().flatMap { depth, frame -> [Hit] in
-      guard let lines = text(frame).flatMap({ ScannedFile($0).lines(of: frame) }) else { return [] }
+      guard let path = frame.file.flatMap(tracked) else { return [] }
+      let file = scanned[path] ?? text(path).map(ScannedFile.init)
+      scanned[path] = .some(file)
+      guard let lines = file?.lines(of: frame) else { return [] }
       let found = left.values.filter { $0.isCalled(in: lines) }.sorted { $0.line < $1.line }
       for function in found { left[function.calledName] = nil }
       return found.map { $0.hit(calledBy: frame.function, depth: depth) }
@@ -115,9 +119,10 @@ private struct ScannedFile {
   var changedFunctions: [ChangedExtent] {
     var seen: Set<Int> = []
     return file.codeParts.compactMap { part in
-      guard let own = now.last(where: { changedLine(of: part, in: $0) != nil }), !own.name.isEmpty,
-        seen.insert(own.lines.lowerBound).inserted, let line = changedLine(of: part, in: own)
-      else { return nil }
+      let changed = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
+      guard let (own, line) = changed.first, !own.name.isEmpty, seen.insert(own.lines.lowerBound).inserted else {
+        return nil
+      }
       return ChangedExtent(extent: own, file: file.path, line: line, part: part, language: language)
     }
   }
