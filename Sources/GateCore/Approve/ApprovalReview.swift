@@ -96,7 +96,7 @@ package struct ApprovalReview {
     guard let measured = run.commit else { return .unknownCommit(head: head) }
     guard !CommitID.areSame(measured, head) else { return nil }
     // What was measured has been committed since.
-    if let tree = run.tree, trees.contains(tree), CommitID.isHash(measured) { return nil }
+    if let tree = run.tree, trees.contains(tree), CommitID.isHash(measured.lowercased()) { return nil }
     return .otherCommit(measured: measured, isDirty: run.isDirty, head: head)
   }
 

@@ -28,7 +28,7 @@ struct GitComparison {
 
   /// nil if git does not know the commit, as in a shallow clone, or does not answer.
   init?(with commit: String, in root: String, isDirty: Bool) {
-    guard GitQuery.isCommit(commit), let top = GitQuery.line(of: ["rev-parse", "--show-toplevel"], in: root),
+    guard CommitID.isHash(commit), let top = GitQuery.line(of: ["rev-parse", "--show-toplevel"], in: root),
       let base = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{commit}"], in: root)
     else { return nil }
     (self.top, self.base, self.isDirty) = (top, base, isDirty)

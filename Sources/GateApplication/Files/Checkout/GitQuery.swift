@@ -10,7 +10,7 @@ import LinuxSystem
 enum GitQuery {
   /// The number of commits in `HEAD` that are not in the given commit.
   static func commits(since commit: String, in root: String) -> Int? {
-    guard isCommit(commit) else { return nil }
+    guard CommitID.isHash(commit) else { return nil }
     return line(of: ["rev-list", "--count", "\(commit)..HEAD", "--"], in: root).flatMap { Int($0) }
   }
 
@@ -21,7 +21,7 @@ enum GitQuery {
 
   /// What people know a commit by; the author's name is cut to 100 bytes, the subject to 300.
   static func info(of commit: String, in root: String) -> CommitInfo? {
-    guard isCommit(commit) else { return nil }
+    guard CommitID.isHash(commit) else { return nil }
     let words = ["log", "-1", "--format=\(infoFormat)", "--no-show-signature", commit, "--"]
     return output(of: words, in: root, atMost: 16 << 10).flatMap { info(of: commit, $0[...]) }
   }
@@ -44,7 +44,7 @@ enum GitQuery {
 
   /// The commits after `good` up to `bad`, oldest first; of a merge only the first parent is followed.
   static func commits(after good: String, upTo bad: String, in root: String) -> [String]? {
-    guard isCommit(good), isCommit(bad) else { return nil }
+    guard CommitID.isHash(good), CommitID.isHash(bad) else { return nil }
     let words = ["rev-list", "--first-parent", "--reverse", "\(good)..\(bad)", "--"]
     return output(of: words, in: root, atMost: 64 << 20).map { $0.split(separator: "\n").map(String.init) }
   }
@@ -66,7 +66,7 @@ enum GitQuery {
 
   /// The best common ancestor of two commits.
   static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
-    guard isCommit(one), isCommit(other) else { return nil }
+    guard CommitID.isHash(one), CommitID.isHash(other) else { return nil }
     return line(of: ["merge-base", one, other], in: root)
   }
 
@@ -78,7 +78,7 @@ enum GitQuery {
 
   /// A hash of how the tracked files differ from a commit, which must be `HEAD`.
   static func hashOfChanges(since commit: String, in root: String) -> String? {
-    guard isCommit(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
+    guard CommitID.isHash(commit), self.commit(named: "HEAD", in: root) == commit else { return nil }
     let words = ["diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--"]
     return output(of: words, in: root, atMost: 16 << 20, variables: withoutFilters(in: root))
       .map { StableHash.hexadecimal(of: $0) }
@@ -145,20 +145,20 @@ enum GitQuery {
 
   /// The files below a folder in a commit, all relative to the top of the checkout; empty if git does not know.
   static func files(below folder: String, at commit: String, in root: String) -> [String] {
-    guard isCommit(commit) else { return [] }
+    guard CommitID.isHash(commit) else { return [] }
     let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", "\(folder)/"]
     return output(of: words, in: root, atMost: 1 << 20)?.split(separator: "\0").map(String.init) ?? []
   }
 
   /// The content of a file in a commit, of at most 1 MiB.
   static func content(of file: String, at commit: String, in root: String) -> [UInt8]? {
-    guard isCommit(commit) else { return nil }
+    guard CommitID.isHash(commit) else { return nil }
     return output(of: ["cat-file", "blob", "\(commit):\(file)"], in: root, atMost: 1 << 20).map { Array($0.utf8) }
   }
 
   /// The tree of a commit; nil if git does not know.
   static func tree(of commit: String, in root: String) -> String? {
-    guard isCommit(commit) else { return nil }
+    guard CommitID.isHash(commit) else { return nil }
     return line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{tree}"], in: root)
   }
 
@@ -204,7 +204,7 @@ enum GitQuery {
     let parents = line(of: ["rev-list", "--parents", "-n", "1", "HEAD", "--"], in: root)
     let merge = parents?.split(separator: " ").map(String.init) ?? []
     if merge.count == 3, merge[2] == commit { return (merge[1], merge[0]) }
-    for last in [commit.flatMap { isCommit($0) ? $0 : nil }, "HEAD"].compactMap(\.self) {
+    for last in [commit.flatMap { CommitID.isHash($0) ? $0 : nil }, "HEAD"].compactMap(\.self) {
       for target in targets {
         if let base = line(of: ["merge-base", "--", target, last], in: root) { return (base, last) }
       }
@@ -251,10 +251,5 @@ enum GitQuery {
     let bytes = bytes(of: words, in: root, atMost: 4096, variables: variables)
     let line = bytes?.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     return line.flatMap { $0.isEmpty ? nil : String(systemBytes: Array($0)) }
-  }
-
-  static func isCommit(_ text: String) -> Bool {
-    (7...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
   }
 }
