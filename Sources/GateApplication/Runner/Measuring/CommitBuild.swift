@@ -79,8 +79,9 @@ struct CommitBuild {
   ///   - invocation: Its measurer runs git and the build.
   /// - Throws: `RunnerError` if git or the build failed.
   func prepare(with command: String?, log: String, _ invocation: Invocation) throws {
-    if !isBuilt(by: command) { invocation.console.say("building \(TerminalText.safe(name)) in a worktree") }
-    guard case .failed(let failure) = try outcome(of: command, log: log, invocation) else { return }
+    guard !isBuilt(by: command) else { return }
+    invocation.console.say("building \(TerminalText.safe(name)) in a worktree")
+    guard case .failed(let failure) = try build(with: command, log: log, invocation) else { return }
     throw error(failure, of: command, log: log, invocation)
   }
 
@@ -94,26 +95,29 @@ struct CommitBuild {
 
   /// Whether the last build in the worktree was the same, and its files are as that build left them.
   func isBuilt(by command: String?) -> Bool {
-    guard let state = state(after: command), let last = lastBuild else { return false }
-    return last.state == state && last.files.areUnchanged(in: folder)
+    guard let state = state(after: command) else { return false }
+    return intactBuild == state
   }
 
-  /// The last build, if it succeeded, and what it left; a state never contains NUL.
-  private var lastBuild: (state: String, files: BuiltFiles)? {
+  /// The state after the last build, if it succeeded and its files are as it left them; a state never contains NUL.
+  private var intactBuild: String? {
     guard let bytes = try? SafeFile.read(record, atMost: Self.longestRecord), let end = bytes.firstIndex(of: 0) else {
       return nil
     }
     let files = BuiltFiles(parsing: String(systemBytes: Array(bytes[(end + 1)...]))[...])
-    return (String(systemBytes: Array(bytes[..<end])), files)
+    return files.areUnchanged(in: folder) ? String(systemBytes: Array(bytes[..<end])) : nil
   }
 
   private static let longestRecord = 256 << 20
 
   /// Checks the commit out and builds it, unless the last build was the same; a failed build is an outcome.
   func outcome(of command: String?, log: String, _ invocation: Invocation) throws(FileError) -> Outcome {
-    guard !isBuilt(by: command) else { return .built }
+    isBuilt(by: command) ? .built : try build(with: command, log: log, invocation)
+  }
+
+  private func build(with command: String?, log: String, _ invocation: Invocation) throws(FileError) -> Outcome {
     // Another commit is built upon what the last build left, unless somebody has changed that.
-    let isIntact = lastBuild?.files.areUnchanged(in: folder) == true
+    let isIntact = intactBuild != nil
     // A build that fails or is interrupted leaves a state that is not the last one any more.
     try SafeFile.makeFolder(parent)
     try SafeFile.write([], to: record)
