@@ -65,8 +65,10 @@ struct DeliveryRun: ~Copyable {
       let file = FileName.component(for: name)
       report(.malformed(file: file), of: file, to: nil, wasQueued: true)
     }
-    for entry in contents.entries where entry.message.isOlder(than: Self.retention) { expire(entry, in: outbox) }
-    let current = contents.entries.filter { !$0.message.isOlder(than: Self.retention) }
+    var current: [Outbox.Entry] = []
+    for entry in contents.entries {
+      if entry.message.isOlder(than: Self.retention) { expire(entry, in: outbox) } else { current.append(entry) }
+    }
     let now = ContinuousClock.now
     let end = beforeNewMessages ? now + now.duration(to: deadline) * policy.queuedShare : deadline
     let entries = Dictionary(grouping: current, by: \.message.webhook)
