@@ -16,6 +16,15 @@ struct MemoryFiles {
   /// Without a cgroup (nil) only files of the first process's user count, and of those only what it has not mapped.
   let most: Int64?
 
+  /// The user of the first process, where only that user's files count.
+  private let owner: uid_t?
+
+  init(processes: [String], start: Int64, most: Int64?) {
+    (self.processes, self.start, self.most) = (processes, start, most)
+    var facts = stat()
+    owner = most == nil && stat(processes.first ?? "", &facts) == 0 ? facts.st_uid : nil
+  }
+
   /// How many entries of folders, and how many open files of each process, are looked at: 2,000 take about 10 ms.
   private static let mostEntries = 2000
   private static let mostProcesses = 64
@@ -103,12 +112,6 @@ struct MemoryFiles {
       most != nil || facts.st_uid == owner
     else { return false }
     return Int64(facts.st_ctim.tv_sec) * 1_000_000_000 + Int64(facts.st_ctim.tv_nsec) >= start
-  }
-
-  /// The user of the first process.
-  private var owner: uid_t? {
-    var facts = stat()
-    return stat(processes.first ?? "", &facts) == 0 ? facts.st_uid : nil
   }
 
   private static func size(_ facts: stat) -> Int64 { Int64(facts.st_blocks) * 512 }
