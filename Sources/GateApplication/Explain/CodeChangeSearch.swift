@@ -43,16 +43,13 @@ struct CodeChangeSearch {
     let stacks = explanation.finding.stacks
     guard !stacks.isEmpty else { return explanation.changes }
     let bases = bases(of: scenario, comparedWith: reference)
-    let known = bases.compactMap { base in comparison(with: base.commit).map { (base.origin, $0) } }
+    let known = bases.compactMap { base in comparison(with: base.commit).map { KnownBase(origin: base.origin, git: $0) }
+    }
     if known.isEmpty, let base = bases.last, GitQuery.info(of: base.commit, in: root) == nil {
       let note = RunNote.unknownChanges(commit: base.commit)
       if !notes.contains(note) { notes.append(note) }
     }
-    var found: [CodeChanges] = []
-    for (origin, git) in known where found.last?.functions.isEmpty ?? true {
-      found.append(changes(on: stacks, of: scenario.name, origin, git))
-    }
-    return found.first { !$0.functions.isEmpty } ?? found.first
+    return changes(on: stacks, of: scenario.name, since: known)
   }
 
   /// Adds the changes since the commit whose build was profiled for comparison.
@@ -60,7 +57,8 @@ struct CodeChangeSearch {
     guard let git = comparison(with: commit) else { return }
     for index in explanations.indices where deadline > .now {
       guard let stacks = explanations[index].comparison?.finding?.stacks, !stacks.isEmpty else { continue }
-      explanations[index].changes = changes(on: stacks, of: explanations[index].scenario, .reference, git)
+      let reference = KnownBase(origin: .reference, git: git)
+      explanations[index].changes = changes(on: stacks, of: explanations[index].scenario, since: [reference])
     }
   }
 
@@ -96,19 +94,42 @@ struct CodeChangeSearch {
 
   // MARK: One scenario
 
+  private struct KnownBase {
+    let origin: CodeChanges.Origin
+    let git: GitComparison
+  }
+
+  /// The changes since the first base with a changed function on the stacks, or else with one that those on the stacks
+  /// call, or else what changed since the first.
   private func changes(
-    on stacks: [[StackFrame]], of scenario: ScenarioName, _ origin: CodeChanges.Origin, _ git: GitComparison
-  ) -> CodeChanges {
-    var texts = ChangedTexts(
-      git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
+    on stacks: [[StackFrame]], of scenario: ScenarioName, since bases: [KnownBase]
+  ) -> CodeChanges? {
+    var searched: [(base: KnownBase, texts: ChangedTexts)] = []
+    for base in bases {
+      let texts = ChangedTexts(
+        base.git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
+      if let changes = changes(of: onStacks(stacks, texts), texts, since: base) { return changes }
+      searched.append((base, texts))
+    }
+    for index in searched.indices {
+      let base = searched[index].base
+      let hits = called(by: stacks, &searched[index].texts, base.git)
+      if let changes = changes(of: hits, searched[index].texts, since: base) { return changes }
+    }
+    return bases.first.map(elsewhere)
+  }
+
+  private func changes(of hits: [StackJoin.Hit], _ texts: ChangedTexts, since base: KnownBase) -> CodeChanges? {
+    guard !hits.isEmpty else { return nil }
+    let functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
+    return CodeChanges(base: base.git.base, origin: base.origin, functions: functions)
+  }
+
+  private func onStacks(_ stacks: [[StackFrame]], _ texts: ChangedTexts) -> [StackJoin.Hit] {
     let join = StackJoin(texts.files, tracked: texts.tracked)
     var hits: [StackJoin.Hit] = []
     for hit in stacks.flatMap(join.hits) where !hits.contains(hit) { hits.append(hit) }
-    if hits.isEmpty { hits = called(by: stacks, &texts, git) }
-    var changes = CodeChanges(base: git.base, origin: origin)
-    changes.functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
-    if changes.functions.isEmpty { addElsewhere(to: &changes, git) }
-    return changes
+    return hits
   }
 
   /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
@@ -119,7 +140,9 @@ struct CodeChangeSearch {
     return join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
   }
 
-  private func addElsewhere(to changes: inout CodeChanges, _ git: GitComparison) {
+  private func elsewhere(since base: KnownBase) -> CodeChanges {
+    let git = base.git
+    var changes = CodeChanges(base: git.base, origin: base.origin)
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
     var hasCommits = false
@@ -134,6 +157,7 @@ struct CodeChangeSearch {
       return place
     }
     changes.otherFiles = ranked.count - changes.elsewhere.count
+    return changes
   }
 }
 

@@ -18,8 +18,8 @@ struct CodeChangeTests {
     """
 
   /// A repository with an approved baseline, whose program then holds more.
-  private func regressed(_ change: String, keys: String = "history: off") throws -> UseCaseProject {
-    let project = try UseCaseProject(holding: 8, keys: keys)
+  private func regressed(_ change: String, onMain earlier: String? = nil) throws -> UseCaseProject {
+    let project = try UseCaseProject(holding: 8, keys: "history: off")
     try project.write(Self.source, to: "src/server.c")
     try project.write("key\n", to: "data.txt")
     try project.commit("src", "data.txt")
@@ -29,6 +29,10 @@ struct CodeChangeTests {
     // It takes the profile of the approved build.
     #expect(try project.check().code == .pass)
     try project.commit("baselines")
+    if let earlier {
+      try project.shell(earlier)
+      try project.commit("src")
+    }
     try project.shell("git update-ref refs/remotes/origin/main HEAD && git checkout -q -b topic")
     try project.shell(change)
     try project.shell(
@@ -75,6 +79,15 @@ struct CodeChangeTests {
     #expect(check.text.contains(place), "\(check.text)")
     #expect(check.text.contains("Keep more (Ada)"), "\(check.text)")
     #expect(check.errors.contains("::error file=src/server.c,line=8,title=load%3A regression::"), "\(check.errors)")
+  }
+
+  @Test("A function on the stack that changed since the approval comes before one that the branch changed elsewhere")
+  func onStackOfOtherBase() throws {
+    let project = try regressed(
+      "sed -i 's/free(.*);/return;/' src/server.c", onMain: "sed -i 's/block(key)/block(2 * key)/' src/server.c")
+    let inBranch = try project.check(variables: Self.pullRequest)
+    let place = "by change: remember() at src/server.c:2 was changed since the approved commit"
+    #expect(inBranch.text.contains(place), "\(inBranch.text)")
   }
 
   @Test("Changes elsewhere are listed, without the baselines")
