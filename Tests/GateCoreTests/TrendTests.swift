@@ -169,6 +169,26 @@ struct TrendTests {
     #expect(try shifts(given).isEmpty)
   }
 
+  @Test("Single bad runs are marked, but not those of failed runs")
+  func outliers() throws {
+    var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
+    for run in [12, 20, 21, 40] { given.peaks[run] *= 1.3 }
+    given.verdict = { $0 == 12 ? .failed : .pass }
+    let metric = try #require(given.trend.series.first?.metrics.first)
+    #expect(metric.outliers == [20, 21, 40])
+    #expect(metric.levels.isEmpty)
+  }
+
+  @Test("The levels that a program alternates between are known")
+  func levels() throws {
+    let noise = Self.levels((100_000, 60))
+    var random = SeededNumbers(seed: 3)
+    let peaks = noise.map { random.nextShare() < 0.4 ? $0 * 1.1 : $0 }
+    let metric = try #require(Given(peaks: peaks).trend.series.first?.metrics.first)
+    #expect(metric.shifts.isEmpty && metric.levels.count == 2)
+    #expect(zip(metric.levels, [100_000 * 1024, 110_000 * 1024]).allSatisfy { abs($0 / $1 - 1) < 0.003 })
+  }
+
   @Test("A baseline is marked at the first run compared with it")
   func approvalMarks() {
     var given = Given(peaks: Self.levels((100_000, 30)))
@@ -195,6 +215,7 @@ struct TrendTests {
     #expect(numbers.suffix(240) == Array(9760..<10_000))
     #expect(metric.shifts.map { numbers[$0.index] } == [3000, 7000])
     #expect(metric.shifts.map { numbers[$0.index - 1] } == [2999, 6999])
+    #expect(metric.outliers.map { numbers[$0] } == [1234, 5678])
     #expect(series.runs.map { 1 + $0.omitted }.reduce(0, +) == 10_000)
     #expect(metric.points.compactMap { $0?.high }.max() == 256_004_096.0)
     #expect(metric.points.compactMap { $0?.low }.min() == 51_195_904.0)

@@ -5,13 +5,15 @@ extension ScenarioSeries {
   private static let sections = 80
   /// A program that fails for years needs no more: the number of its first and last failures that are shown.
   private static let mostFailures = 100
+  /// The number of a metric's latest outliers that are shown.
+  private static let mostOutliers = 100
 
   /// The series with at most about 600 runs.
   ///
   /// Each section of older runs keeps the runs with the lowest and the highest value of a gated metric (or of the peak
-  /// and the steady level without one), the two runs at each level shift, the first run of a baseline or an
-  /// environment, and runs with failed repetitions. The range of the next point includes the values of omitted runs, so
-  /// that no peak is lost.
+  /// and the steady level without one), the two runs at each level shift, the latest outliers, the first run of a
+  /// baseline or an environment, and runs with failed repetitions. The range of the next point includes the values of
+  /// omitted runs, so that no peak is lost.
   func downsampled() -> ScenarioSeries {
     guard runs.count > Self.latestRuns + 4 * Self.sections else { return self }
     let kept = keptIndices
@@ -41,6 +43,7 @@ extension ScenarioSeries {
       for metric in mainMetrics { kept.formUnion(metric.extremes(in: range)) }
     }
     kept.formUnion(metrics.flatMap { $0.shifts.flatMap { [max(0, $0.index - 1), $0.index] } })
+    kept.formUnion(metrics.flatMap { $0.outliers.suffix(Self.mostOutliers) })
     kept.formUnion(approvals.map(\.index))
     kept.formUnion(environmentChanges.map(\.index))
     let failures = runs.indices.filter { !runs[$0].failedRepetitions.isEmpty }
@@ -73,6 +76,7 @@ extension MetricSeries {
       return point
     }
     for index in shifts.indices { series.shifts[index].index = newIndices[shifts[index].index] }
+    series.outliers = outliers.filter(Set(kept).contains).map { newIndices[$0] }
     return series
   }
 }

@@ -65,13 +65,15 @@ package struct SeriesBuilder: Sendable {
       runCount: runs.indices.count,
       runs: runs.runs,
       metrics: columns.map { column in
-        let drift = SeriesChanges(of: column, in: runs)
+        let changes = SeriesChanges(of: column, in: runs)
         return MetricSeries(
           metric: column.metric,
           unit: column.metric.unit(perIteration: growthIsPerIteration, reported: column.reportedUnit),
           points: runs.indices.map { column[$0] },
-          shifts: drift?.shifts ?? [],
-          creep: drift?.creep)
+          shifts: changes?.shifts ?? [],
+          creep: changes?.creep,
+          outliers: changes?.outliers ?? [],
+          levels: changes?.levels ?? [])
       },
       approvals: runs.approvals,
       environmentChanges: runs.environmentChanges

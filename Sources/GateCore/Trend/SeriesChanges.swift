@@ -1,6 +1,6 @@
 import Statistics
 
-/// The changes of a metric's level in a series: shifts, and creep between them.
+/// What happened to a metric's level in a series: shifts, creep between them, and single bad runs.
 struct SeriesChanges {
   private let runs: SeriesRuns
   private let column: ScenarioHistory.Column
@@ -9,7 +9,7 @@ struct SeriesChanges {
   /// The known runs that did not fail: the values of a failed run are those of an unfinished program.
   private let sound: [(index: Int, point: MetricSeries.Point)]
   private let tolerance: Tolerance
-  private let found: [ChangePoint]
+  private let analysis: SeriesAnalysis
 
   /// nil for an ungated metric that is not a headline.
   init?(of column: ScenarioHistory.Column, in runs: SeriesRuns) {
@@ -19,13 +19,20 @@ struct SeriesChanges {
     known = runs.indices.enumerated().compactMap { index, run in column[run].map { (index, $0) } }
     sound = known.filter { runs[$0.index].verdict != .failed }
     let tolerance = Tolerance.latest(known.lazy.map(\.point.judgement?.allowed), of: column.metric)
-    found = ChangePoints.find(in: sound.map(\.point.median)) { tolerance.allowed(above: [$0], of: column.metric) }
+    analysis = SeriesAnalysis(of: sound.map(\.point.median)) { tolerance.allowed(above: [$0], of: column.metric) }
     self.tolerance = tolerance
   }
 
   private func allowed(at level: Double) -> Double { tolerance.allowed(above: [level], of: column.metric) }
 
+  /// The indices of single bad runs in the series.
+  var outliers: [Int] { analysis.outliers.map { sound[$0].index } }
+
+  /// See ``MetricSeries/levels``.
+  var levels: [Double] { analysis.levels }
+
   var shifts: [LevelShift] {
+    let found = analysis.steps
     let unreverted = Set(ChangePoints.unreverted(found, least: allowed).map(\.index))
     let now = found.last?.after ?? 0
     return zip(found, found.dropFirst().map(\.index) + [sound.count]).map { change, end in

@@ -76,6 +76,10 @@ package struct MetricSeries: Sendable, Equatable {
   /// In order of time.
   package var shifts: [LevelShift] = []
   package var creep: Creep?
+  /// The indices of single bad runs, ascending: values far from those before and after them, which are alike.
+  package var outliers: [Int] = []
+  /// The two levels that the program has alternated between since the last shift, ascending; empty if it has one.
+  package var levels: [Double] = []
 
   /// The values of one run.
   package struct Point: Sendable, Equatable {
