@@ -74,7 +74,7 @@ struct Approve {
 
   private func loadResult(_ path: String) throws -> RunResult {
     do {
-      return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
+      return try ResultFile.readMeasured(path)
     } catch let error {
       guard from == nil, error.code == .notFound else { throw error }
       throw RunnerError(

@@ -36,8 +36,11 @@ struct ScenarioSearch {
     }
   }
 
-  /// The state of an earlier run; nil if there is none, or if it cannot be read.
-  static func stored(in file: String) -> BisectState? { try? BisectStateFile.read(file) }
+  /// The state of an earlier run; nil if there is none, if it cannot be read, or if a commit may have written it.
+  static func stored(in file: String) -> BisectState? {
+    guard let state = try? BisectStateFile.read(file), !GitQuery.isTracked(file) else { return nil }
+    return state
+  }
 
   /// The number of the commit to measure next; nil at the end of the search.
   var next: Int? { failure == nil ? bisection.next : nil }

@@ -39,10 +39,13 @@ struct HistoryFile {
     return .usable
   }
 
+  /// The file, and those that SQLite has beside it.
+  var paths: [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
   /// Rejects a symbolic link at the name of the file, or of one that SQLite has beside it: a branch of the repository may
   /// contain it, and SQLite writes what it leads to.
   private func refuseLinks() throws(HistoryError) {
-    for path in ["", "-wal", "-shm", "-journal"].map({ path + $0 }) {
+    for path in paths {
       let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: false) }
       guard kind == .link else { continue }
       throw HistoryError(
@@ -76,8 +79,10 @@ struct HistoryFile {
     guard path.hasSystemBytes else { return try open(path) }
     let descriptor = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY)
     defer { withExtendedLifetime(descriptor) {} }
-    return try open("/proc/self/fd/\(descriptor.number)/\(path.split(separator: "/").last ?? "")")
+    return try open("/proc/self/fd/\(descriptor.number)/\(name)")
   }
+
+  private var name: String { path.split(separator: "/").last.map(String.init) ?? "" }
 
   private var folder: String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -184,7 +189,7 @@ struct HistoryFile {
 
   /// Whether it has the name of a history, or the numbers of one (sqlite.org/fileformat.html, section 1.3).
   private var isOwn: Bool {
-    if path.split(separator: "/").last == "history.sqlite" { return true }
+    if name == "history.sqlite" { return true }
     guard let start = try? Descriptor.open(path, O_RDONLY).readChunk(72), start.count == 72 else { return false }
     let number = start[68...].reduce(Int32(0)) { $0 << 8 | Int32($1) }
     return start.starts(with: "SQLite format 3\0".utf8) && number == SQLiteSchema.applicationID

@@ -48,8 +48,7 @@ struct Merge {
 
   private func shards(_ invocation: Invocation) throws -> [ShardResult] {
     try files.map { file in
-      let bytes = try SafeFile.read(invocation.absolute(file), atMost: ResultFile.largest)
-      return ShardResult(file: file, result: try ResultFile.decode(bytes, path: file))
+      ShardResult(file: file, result: try ResultFile.readMeasured(invocation.absolute(file), shown: file))
     }
   }
 

@@ -129,8 +129,20 @@ struct GitQueryTests {
     try repository.write("", to: "f/a é.txt")
     try repository.commit("one")
     try repository.write("", to: "f/b.txt")
-    #expect(GitQuery.trackedNames(in: "\(repository.path)/f") == ["a é.txt"])
-    #expect(GitQuery.trackedNames(in: "/nowhere") == [])
+    let names = ["a é.txt", "b.txt", "*"]
+    #expect(GitQuery.tracked(names, in: "\(repository.path)/f") == ["a é.txt"])
+    #expect(GitQuery.tracked(names, in: "/nowhere") == [])
+    #expect(GitQuery.isTracked("\(repository.path)/f/a é.txt") && !GitQuery.isTracked("\(repository.path)/f/b.txt"))
+  }
+
+  @Test("A list that is too long hides no tracked file")
+  func longList() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("", to: "a.json")
+    let name = String(repeating: "x", count: 200)
+    for index in 0..<5500 { try repository.write("", to: "z/\(name)\(index)") }
+    try repository.git(["add", "."])
+    #expect(GitQuery.tracked(["a.json", "z"], in: repository.path).contains("a.json"))
   }
 
   @Test("A scenario exists since the commit that first has its name, whatever follows")

@@ -209,4 +209,39 @@ struct HistoryOfChecksTests {
     #expect(try project.check().errors.contains("added 1 pending run to the history"))
     #expect(try rows(in: project).count == 4)
   }
+
+  @Test(
+    "A history that git tracks, or a file of SQLite beside it, is neither used nor extended",
+    arguments: ["h.sqlite", "h.sqlite-journal"])
+  func tracked(file: String) throws {
+    let project = try project(keys: "history: h.sqlite")
+    try project.checkAndApprove()
+    if !project.exists(file) { try project.write("", to: file) }
+    try project.shell("git init -q . && git add -f \(file)")
+    let before = try project.read(file)
+    let check = try project.check()
+    #expect(check.code == .pass)
+    #expect(
+      check.text.contains("this run was not added to the history: \(file): is not used: git tracks it"), "\(check.text)"
+    )
+    #expect(try project.read(file) == before)
+    let listed = try history(.list(names: [], limit: 20), in: project)
+    #expect(listed.code == .usage && listed.errors.contains("git tracks it"), "\(listed.errors)")
+    try project.shell("git rm -q --cached \(file)")
+    #expect(try project.check().errors.contains("added 1 pending run to the history"))
+  }
+
+  @Test("A result that git tracks is neither approved nor compared with for what is new")
+  func trackedResult() throws {
+    let project = try project(keys: "history: off")
+    _ = try project.check()
+    try project.shell("git init -q . && git add -f .highwater/result.json")
+    let approval = try project.approve()
+    #expect(approval.code == .usage && approval.text.contains("git tracks it"), "\(approval.text)")
+    let artifacts = ArtifactsFolder(path: "\(project.path)/.highwater")
+    #expect(PreviousVerdicts(of: artifacts)[ScenarioName("load")].isEmpty)
+    try project.shell("git rm -q --cached .highwater/result.json")
+    #expect(PreviousVerdicts(of: artifacts)[ScenarioName("load")].count == 1)
+    #expect(try project.approve().code == .pass)
+  }
 }

@@ -84,10 +84,24 @@ enum GitQuery {
       .map { StableHash.hexadecimal(of: $0) }
   }
 
-  /// The files below a folder that git tracks, relative to it; empty if git does not know.
-  static func trackedNames(in folder: String) -> Set<String> {
-    let list = bytes(of: ["ls-files", "-z", "--", "."], in: folder, atMost: 1 << 20) ?? []
-    return Set(list.split(separator: 0).map { String(systemBytes: Array($0)) })
+  /// The files of a folder that git tracks, so that a commit may have written them; none outside of a repository.
+  ///
+  /// If a repository's list is too long, or takes too long, they are all taken for tracked.
+  static func tracked(_ names: [String], in folder: String) -> Set<String> {
+    guard !names.isEmpty else { return [] }
+    // Who owns the repository does not matter for a list of names.
+    let git = ["-c", "safe.directory=*"]
+    let words = git + ["--literal-pathspecs", "ls-files", "-z", "--"] + names
+    guard let list = bytes(of: words, in: folder, atMost: 1 << 20) else {
+      return line(of: git + ["rev-parse", "--git-dir"], in: folder) == nil ? [] : Set(names)
+    }
+    return Set(names).intersection(list.split(separator: 0).map { String(systemBytes: Array($0)) })
+  }
+
+  /// Whether git tracks a file, so that a commit may have written it.
+  static func isTracked(_ path: String) -> Bool {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return !tracked([name], in: SafeFile.folder(of: path)).isEmpty
   }
 
   /// When a text was first committed.

@@ -13,10 +13,15 @@ struct ApprovedProfiles: Sendable {
   }
 
   /// The profile that fits a baseline; nil if there is none that can be read.
+  ///
+  /// One of the artifacts folder that git tracks does not count: a commit may have written it.
   func profile(for baseline: Baseline) -> ProfiledBuild? {
     if let stored = baselines.profile(of: baseline.scenario, environment: baseline.environment) { return stored }
-    guard let run = baseline.approval?.run, let kept = try? ProfileFile.read(path(for: baseline)) else { return nil }
-    return kept.baseline == run ? kept : nil
+    let path = path(for: baseline)
+    guard let run = baseline.approval?.run, let kept = try? ProfileFile.read(path), kept.baseline == run else {
+      return nil
+    }
+    return GitQuery.isTracked(path) ? nil : kept
   }
 
   /// Keeps a profile for a baseline that has none of its own; it fits until the next approval.

@@ -12,6 +12,19 @@ enum ResultFile {
     JSON.encode(ResultDocument(result: result, words: words), .pretty)
   }
 
+  /// Reads a result that a check wrote, on this machine or another.
+  ///
+  /// - Throws: also if git tracks the file, since a commit may have written it.
+  static func readMeasured(_ path: String, shown: String? = nil) throws(FileError) -> RunResult {
+    let result = try decode(SafeFile.read(path, atMost: largest), path: shown ?? path)
+    guard !GitQuery.isTracked(path) else {
+      throw FileError(
+        code: .unreadable, path: shown ?? path, problem: "is not used: git tracks it, so a commit may have written it",
+        hint: "remove it from the repository (`git rm --cached`), and run `\(Tool.name) check`")
+    }
+    return result
+  }
+
   /// Decodes a result of this version, a later minor version, or another program that follows file-formats.md.
   ///
   /// Required are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and

@@ -7,6 +7,7 @@ extension HistoryLocation {
     switch self {
     case .file(let path):
       try SafeFile.makeFolder(SafeFile.folder(of: path))
+      try HistoryFile(path: path).refuseTracked()
       let history = try History.open(path, at: invocation.now())
       warnOfRenamedFile(by: history, in: invocation)
       return history
@@ -22,7 +23,7 @@ extension HistoryLocation {
   func openExisting(toChange changes: Bool, in invocation: Invocation) throws -> History {
     let history =
       switch self {
-      case .file(let path): try changes ? History.openExisting(path) : History.openToRead(path)
+      case .file(let path): try Self.existing(path, toChange: changes)
       case .database(let address):
         try History.open(address, project: address.project(in: nil, invocation), for: changes ? .pruning : .reading)
       }
@@ -32,6 +33,11 @@ extension HistoryLocation {
         hint: "`\(Tool.name) check` creates it; `\(Tool.name) history import FILE` adds the runs of other machines")
     }
     return history
+  }
+
+  private static func existing(_ path: String, toChange changes: Bool) throws -> History? {
+    try HistoryFile(path: path).refuseTracked()
+    return try changes ? History.openExisting(path) : History.openToRead(path)
   }
 
   private func noHistoryDetail(in invocation: Invocation) -> String {
@@ -48,12 +54,19 @@ extension HistoryLocation {
 }
 
 extension DatabaseAddress {
-  /// The name of the project, from the project file, the variable `HIGHWATER_PROJECT`, the repository's origin, or else
-  /// the name of the folder.
+  /// The name of the project, from the project file, or else ``Invocation/projectName(in:)``.
   fileprivate func project(in root: String?, _ invocation: Invocation) -> String {
-    if let name = project ?? invocation.variables["HIGHWATER_PROJECT"], !name.isEmpty { return name }
-    let folder = root ?? invocation.workingDirectory
-    return GitQuery.repositoryName(in: folder) ?? folder.split(separator: "/").last.map(String.init) ?? "/"
+    if let project, !project.isEmpty { return project }
+    return invocation.projectName(in: root ?? invocation.workingDirectory)
+  }
+}
+
+extension Invocation {
+  /// The name of the project in a folder, from the variable `HIGHWATER_PROJECT`, the repository's origin, or else the name
+  /// of the folder.
+  func projectName(in root: String) -> String {
+    if let name = variables["HIGHWATER_PROJECT"], !name.isEmpty { return name }
+    return GitQuery.repositoryName(in: root) ?? root.split(separator: "/").last.map(String.init) ?? "/"
   }
 }
 
@@ -96,5 +109,15 @@ extension SharedOptions {
     var options = self
     options.history = nil
     return (try? options.loadProject(in: invocation, webhooksNeeded: false))?.history?.project
+  }
+}
+
+extension HistoryFile {
+  /// Rejects a file that git tracks, or one beside it: a branch of the repository has put it there, with any runs.
+  fileprivate func refuseTracked() throws(HistoryError) {
+    guard let tracked = paths.first(where: GitQuery.isTracked) else { return }
+    throw HistoryError(
+      code: .unavailable, path: tracked, problem: "is not used: git tracks it, so a commit may have written it",
+      hint: "remove it from the repository (`git rm --cached`), or name another file as `history`")
   }
 }

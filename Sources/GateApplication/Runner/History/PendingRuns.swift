@@ -29,8 +29,7 @@ struct PendingRuns {
 
   /// The files that a commit of the repository has put there: no check of this machine wrote these runs.
   func planted() -> [String] {
-    let names = names()
-    return names.isEmpty ? [] : names.filter(GitQuery.trackedNames(in: folder).contains)
+    GitQuery.tracked(names(), in: folder).sorted()
   }
 
   /// The oldest runs, without planted ones; a file that is not a run is renamed.

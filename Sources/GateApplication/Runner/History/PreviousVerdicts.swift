@@ -9,10 +9,10 @@ struct PreviousVerdicts {
     self.verdicts = verdicts
   }
 
-  /// Reads the last result; an unreadable one has no verdicts, nor has that of a shard, which belongs to this run.
+  /// Reads the last result; an unreadable one has no verdicts, nor has that of a shard, which belongs to this run, or one
+  /// that a commit may have written.
   init(of artifacts: ArtifactsFolder) {
-    let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
-    let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
+    let result = try? ResultFile.readMeasured(artifacts.result)
     let whole = result.flatMap { $0.run.isPartial ? nil : $0 }
     verdicts = Dictionary(
       whole?.scenarios.map { ($0.name, [$0.verdict]) } ?? [], uniquingKeysWith: { first, _ in first })
