@@ -79,11 +79,28 @@ struct DeliveryTextTests {
       (.expired, "a queued message was deleted: it could not be delivered for 30 days"),
       (.malformed(file: "a"), "the outbox file `a` is not a message; it was renamed to `a.broken`"),
       (
-        .unproven(file: "a"),
+        .unproven(file: "a", .noProof),
         """
-        queued message to example.org not sent: no run with this webhook's secret wrote the outbox file `a`, which was \
+        queued message to example.org not sent: no run of this project with this webhook's secret wrote the outbox file \
+        `a`; it was renamed to `a.broken`
+          hint: after a change of the webhook's secret or URL, or of the project's name, this is expected; otherwise find \
+        out who wrote the file
+        """
+      ),
+      (
+        .unproven(file: "a", .tracked),
+        """
+        queued message to example.org not sent: git tracks the outbox file `a`, so a commit may have put it there; it was \
         renamed to `a.broken`
-          hint: after a change of the webhook's secret or URL this is expected; otherwise find out who wrote the file
+          hint: remove it from the repository (`git rm --cached`)
+        """
+      ),
+      (
+        .unproven(file: "a", .sentBefore),
+        """
+        queued message to example.org not sent: the outbox file `a` is a copy of a message that was sent already; it was \
+        renamed to `a.broken`
+          hint: find out who wrote the file
         """
       ),
     ] as [(DeliveryOutcome, String)]

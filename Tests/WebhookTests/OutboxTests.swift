@@ -43,7 +43,7 @@ struct OutboxTests {
         }
         kill(getpid(), SIGKILL)
       }
-      let sender = WebhookSender(outbox: outbox, interruption: Interruption())
+      let sender = WebhookSender(outbox: outbox, of: "shop", tracked: { _ in [] }, interruption: Interruption())
       let webhook = Webhook("http://127.0.0.1:\(port)/silent", secret: "s")
       _ = sender.deliver([OutgoingMessage(to: webhook, id: "a")], webhooks: [webhook])
     }
@@ -149,8 +149,8 @@ struct OutboxTests {
     let webhook = Webhook(server.url("/echo"), secret: "s")
     let message = OutgoingMessage(to: webhook, id: "a")
     let outbox = try Outbox(creating: fixtures.outbox)
-    _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -31 * 24 * 3600))
-    _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -29 * 24 * 3600))
+    _ = try outbox.add(message, of: "shop", at: Date(timeIntervalSinceNow: -31 * 24 * 3600))
+    _ = try outbox.add(message, of: "shop", at: Date(timeIntervalSinceNow: -29 * 24 * 3600))
     let reports = fixtures.deliver([], to: hasWebhook ? [webhook] : [])
     #expect(reports.map(\.outcome) == [.expired, hasWebhook ? .delivered(attempts: 1) : .withoutWebhook])
     #expect(try fixtures.files().count == (hasWebhook ? 0 : 1))
@@ -171,15 +171,51 @@ struct OutboxTests {
   func forged(secret: String?, edit: @Sendable (String) -> String) throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let writer = Webhook(server.url("/echo"), secret: secret)
-    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: writer, id: "a"), at: .now)
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: writer, id: "a"), of: "shop", at: .now)
     let webhook = Webhook(server.url("/echo"), secret: "s")
     let written = try fixtures.text(of: name)
     #expect(secret != "s" || edit(written) != written)
     try fixtures.write(edit(written), to: name)
-    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name)])
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name, .noProof)])
     #expect(try fixtures.files() == [name + ".broken"])
     #expect(fixtures.deliver([OutgoingMessage(to: webhook, id: "z")], to: [webhook]).map(\.deliveryID) == ["z"])
     #expect(try server.visits(1).map { $0.headers["x-highwater-delivery"] } == ["z"])
+  }
+
+  @Test("A queued message of another project with the same webhook is not sent")
+  func otherProject() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let webhook = Webhook(server.url("/echo"), secret: "s")
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: webhook, id: "a"), of: "bank", at: .now)
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name, .noProof)])
+    #expect(try fixtures.files() == [name + ".broken"])
+  }
+
+  @Test("A copy of a message that was sent from the outbox is not sent again")
+  func copy() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let webhook = Webhook(server.url("/echo"), secret: "s")
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: webhook, id: "a"), of: "shop", at: .now)
+    let copy = try fixtures.text(of: name)
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.delivered(attempts: 1)])
+    try fixtures.write(copy, to: "1-x.json")
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: "1-x.json", .sentBefore)])
+    #expect(try server.visits(1).count == 1)
+  }
+
+  @Test("A queued message that git tracks is not sent")
+  func tracked() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let webhook = Webhook(server.url("/echo"), secret: "s")
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: webhook, id: "a"), of: "shop", at: .now)
+    let git = Process()
+    git.executableURL = URL(fileURLWithPath: "/bin/sh")
+    git.arguments = ["-c", "cd '\(fixtures.outbox)/..' && git init -q . && git add -f ."]
+    try git.run()
+    git.waitUntilExit()
+    #expect(git.terminationStatus == 0)
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name, .tracked)])
+    #expect(try fixtures.files() == [name + ".broken"])
   }
 
   @Test("A queued message of one webhook is not sent to another with the same secret")
@@ -189,9 +225,9 @@ struct OutboxTests {
       Webhook("http://nothing.invalid/", named: "one", secret: "s"),
       Webhook(server.url("/echo"), named: "other", secret: "s")
     )
-    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: one, id: "a"), at: .now)
+    let name = try Outbox(creating: fixtures.outbox).add(OutgoingMessage(to: one, id: "a"), of: "shop", at: .now)
     try fixtures.write(fixtures.text(of: name).replacing(one.key, with: other.key), to: name)
-    #expect(fixtures.deliver([], to: [other]).map(\.outcome) == [.unproven(file: name)])
+    #expect(fixtures.deliver([], to: [other]).map(\.outcome) == [.unproven(file: name, .noProof)])
   }
 
   @Test(
@@ -257,7 +293,7 @@ struct OutboxTests {
     for number in 0..<Outbox.capacity { try fixtures.write("{", to: "\(number).json") }
     let outbox = try Outbox(folder: fixtures.outbox)
     let message = OutgoingMessage(to: Webhook(server.url("/status/404")), id: "a")
-    #expect(throws: OutboxError.full(count: Outbox.capacity)) { try outbox.add(message, at: .now) }
+    #expect(throws: OutboxError.full(count: Outbox.capacity)) { try outbox.add(message, of: "shop", at: .now) }
     #expect(try fixtures.files().count == Outbox.capacity)
   }
 
@@ -266,7 +302,7 @@ struct OutboxTests {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let outbox = try Outbox(creating: fixtures.outbox)
     let webhook = Webhook(server.url("/echo"))
-    _ = try outbox.add(OutgoingMessage(to: webhook, id: "old"), at: .now)
+    _ = try outbox.add(OutgoingMessage(to: webhook, id: "old"), of: "shop", at: .now)
     #expect(outbox.lock())
     let reports = fixtures.deliver([OutgoingMessage(to: webhook, id: "new")], to: [webhook])
     #expect(reports.map(\.deliveryID) == ["new"])
@@ -280,10 +316,10 @@ struct OutboxTests {
     let outbox = try Outbox(creating: fixtures.outbox)
     let webhook = Webhook("http://h/")
     let message = OutgoingMessage(webhook: webhook, event: "check", deliveryID: "a", body: Array(0...255))
-    let name = try outbox.add(message, at: Date(timeIntervalSince1970: 1_700_000_000.5))
+    let name = try outbox.add(message, of: "shop", at: Date(timeIntervalSince1970: 1_700_000_000.5))
     #expect(name == "1700000000500-a.json")
-    let entry = try #require(outbox.readContents().entries.first)
-    #expect(entry.message.message(to: webhook)?.body == message.body)
+    let entry = try #require(outbox.readContents { _ in [] }.entries.first)
+    #expect(entry.message.message(to: webhook, of: "shop")?.body == message.body)
     #expect(entry.message.createdAt == Date(timeIntervalSince1970: 1_700_000_000))
     #expect(try fixtures.text(of: name).contains("\"schema\":\"highwater.outbox/1\""))
   }

@@ -23,14 +23,16 @@ struct WebhookFixtures {
   var outbox: String { folder.path("artifacts/outbox") }
 
   func deliver(_ messages: [OutgoingMessage], to webhooks: [Webhook]) -> [DeliveryReport] {
-    WebhookSender(outbox: outbox, policy: policy, trust: trust, interruption: interruption)
-      .deliver(messages, webhooks: webhooks)
+    let tracked: @Sendable ([String]) -> Set<String> = { [outbox] in GitQuery.tracked($0, in: outbox) }
+    return WebhookSender(
+      outbox: outbox, of: "shop", tracked: tracked, policy: policy, trust: trust, interruption: interruption
+    ).deliver(messages, webhooks: webhooks)
   }
 
-  /// The visible files of the outbox, oldest first.
+  /// The messages in the outbox and what became of them, oldest first; without the marks of what was sent.
   func files() throws -> [String] {
     guard FileManager.default.fileExists(atPath: outbox) else { return [] }
-    return try FileManager.default.contentsOfDirectory(atPath: outbox).sorted()
+    return try FileManager.default.contentsOfDirectory(atPath: outbox).filter { !$0.hasSuffix(".sent") }.sorted()
   }
 
   func text(of file: String) throws -> String {

@@ -140,7 +140,10 @@ struct CheckReport {
           )
         )
       }
-    let sender = WebhookSender(outbox: artifacts.outbox, interruption: invocation.interruption)
+    let sender = WebhookSender(
+      outbox: artifacts.outbox, of: invocation.projectName(in: project.root),
+      tracked: { [outbox = artifacts.outbox] in GitQuery.tracked($0, in: outbox) },
+      interruption: invocation.interruption)
     let reports = sender.deliver(messages, webhooks: project.webhooks)
     for report in reports {
       guard let warning = report.warning else { continue }

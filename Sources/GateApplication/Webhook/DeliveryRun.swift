@@ -9,16 +9,16 @@ struct DeliveryRun: ~Copyable {
 
   private let attempts: DeliveryAttempts
   private let policy: DeliveryPolicy
+  private let project: String
   private let webhooks: [Webhook]
   private let deadline: ContinuousClock.Instant
   /// Keys of the webhooks to which no message could be delivered in this run.
   private var failedKeys: Set<String> = []
   private(set) var reports: [DeliveryReport] = []
 
-  init(attempts: consuming DeliveryAttempts, policy: DeliveryPolicy, webhooks: [Webhook]) {
+  init(attempts: consuming DeliveryAttempts, policy: DeliveryPolicy, of project: String, webhooks: [Webhook]) {
     self.attempts = attempts
-    self.policy = policy
-    self.webhooks = webhooks
+    (self.policy, self.project, self.webhooks) = (policy, project, webhooks)
     deadline = ContinuousClock.now + policy.totalTimeout
   }
 
@@ -102,15 +102,18 @@ struct DeliveryRun: ~Copyable {
         report(.postponed(count: count), of: entry.message.deliveryID, to: webhook, wasQueued: true)
         return
       }
-      guard let message = entry.message.message(to: webhook) else {
+      let message: OutgoingMessage
+      switch verified(entry, for: webhook) {
+      case .success(let verified): message = verified
+      case .failure(let doubt):
         outbox.markBroken(entry.name)
-        report(.unproven(file: entry.name), of: entry.message.deliveryID, to: webhook, wasQueued: true)
+        report(.unproven(file: entry.name, doubt), of: entry.message.deliveryID, to: webhook, wasQueued: true)
         continue
       }
       let outcome: DeliveryOutcome
       do {
         outcome = .delivered(attempts: try attempts.send(message, atMost: limit, until: end))
-        outbox.remove(entry.name)
+        outbox.markSent(entry)
       } catch {
         outcome = outbox.outcome(of: entry.name, after: error)
         if error.reason.isRetryable { limit = 1 }
@@ -118,6 +121,13 @@ struct DeliveryRun: ~Copyable {
       }
       report(outcome, of: entry.message.deliveryID, to: webhook, wasQueued: true)
     }
+  }
+
+  /// The message of an entry, if a run of this project wrote it, and none has sent it.
+  private func verified(_ entry: Outbox.Entry, for webhook: Webhook) -> Result<OutgoingMessage, MessageDoubt> {
+    guard let message = entry.message.message(to: webhook, of: project) else { return .failure(.noProof) }
+    if entry.isTracked { return .failure(.tracked) }
+    return entry.wasSent ? .failure(.sentBefore) : .success(message)
   }
 
   private mutating func expire(_ entry: Outbox.Entry, in outbox: Outbox) {

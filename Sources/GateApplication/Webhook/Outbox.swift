@@ -16,6 +16,11 @@ final class Outbox {
 
     /// Whether an earlier run has reported that it belongs to no webhook.
     var isReported: Bool { name.hasSuffix(Outbox.reportedSuffix) }
+
+    /// Whether git tracks the file, so that a commit may have put it there.
+    var isTracked = false
+    /// Whether a run has sent this message from the outbox already.
+    var wasSent = false
   }
 
   struct Contents: Equatable {
@@ -31,6 +36,8 @@ final class Outbox {
   private static let suffix = ".json"
   private static let reportedSuffix = ".unclaimed.json"
   private static let rejectedSuffix = ".rejected"
+  /// Of an empty file named by the ID of a message that was sent from the outbox.
+  private static let sentSuffix = ".sent"
   /// The most names that are read, so that a folder with countless files does not exhaust the memory.
   private static let maximumNames = 10_000
 
@@ -68,15 +75,21 @@ final class Outbox {
     (try? folder.tryLock()) == true
   }
 
-  /// Reads all messages, and renames files that are not messages to `NAME.broken`.
-  func readContents() -> Contents {
+  /// Reads all messages, and renames files that are not messages to `NAME.broken`; `tracked` finds the files that git tracks.
+  func readContents(tracked: ([String]) -> Set<String>) -> Contents {
     var contents = Contents()
     let temporary = Descriptor.temporaryNames
     remove(olderThanDays: 1) { $0.hasPrefix(temporary.prefix) && $0.hasSuffix(temporary.suffix) }
-    remove(olderThanDays: 30) { $0.hasSuffix(Self.rejectedSuffix) }
-    for name in messageNames().sorted().prefix(Self.capacity) {
+    remove(olderThanDays: 30) { $0.hasSuffix(Self.rejectedSuffix) || $0.hasSuffix(Self.sentSuffix) }
+    let names = messageNames().sorted().prefix(Self.capacity)
+    let tracked = tracked(Array(names))
+    for name in names {
       switch read(name) {
-      case .message(let message): contents.entries.append(Entry(name: name, message: message))
+      case .message(let message):
+        contents.entries.append(
+          Entry(
+            name: name, message: message, isTracked: tracked.contains(name),
+            wasSent: (try? folder.kind(of: message.deliveryID + Self.sentSuffix)) ?? nil != nil))
       case .missing: break
       case .malformed:
         if markBroken(name) { contents.malformed.append(name) }
@@ -88,8 +101,8 @@ final class Outbox {
   /// Stores a message durably: it survives a crash of the machine once this returns.
   ///
   /// - Returns: The name of its file.
-  func add(_ message: OutgoingMessage, at time: Date) throws(OutboxError) -> String {
-    let message = QueuedMessage(message, createdAt: time)
+  func add(_ message: OutgoingMessage, of project: String, at time: Date) throws(OutboxError) -> String {
+    let message = QueuedMessage(message, of: project, createdAt: time)
     guard message.hasValidNames else { throw .invalidName }
     guard let bytes = try? message.encoded(), bytes.count <= Self.maximumFileSize else { throw .messageTooLarge }
     guard messageNames().count < Self.capacity else { throw .full(count: Self.capacity) }
@@ -101,6 +114,12 @@ final class Outbox {
 
   func remove(_ name: String) {
     try? folder.remove(name)
+  }
+
+  /// Removes a message that was sent, and remembers it as long as a copy of it could be sent again.
+  func markSent(_ entry: Entry) {
+    _ = try? folder.open(entry.message.deliveryID + Self.sentSuffix, O_WRONLY | O_CREAT, mode: 0o600)
+    remove(entry.name)
   }
 
   /// Records in the file name that a run has reported this message.

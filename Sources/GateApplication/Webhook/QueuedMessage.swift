@@ -4,8 +4,8 @@ import GateCore
 
 /// A message as a file in the outbox; contains neither the webhook's URL nor its secret.
 ///
-/// Its ``proof`` tells a message of an earlier run from a file that somebody else put into the folder, such as one that a
-/// branch of the repository contains.
+/// Its ``proof`` tells a message of an earlier run of the project from a file that somebody else put into the folder, or
+/// that comes from another project.
 struct QueuedMessage: Codable, Equatable {
   static let currentSchema = "highwater.outbox/1"
 
@@ -17,26 +17,26 @@ struct QueuedMessage: Codable, Equatable {
   let webhook: String
   /// Base64 in the file, since a signature covers the exact bytes.
   let body: Data
-  /// The HMAC of the other fields, with the webhook's secret as its key.
+  /// The HMAC of the other fields and the project's name, with the webhook's secret as its key.
   let proof: String
 
-  init(_ message: OutgoingMessage, createdAt: Date) {
+  init(_ message: OutgoingMessage, of project: String, createdAt: Date) {
     schema = Self.currentSchema
     deliveryID = message.deliveryID
     event = message.event
     self.createdAt = createdAt
     webhook = message.webhook.key
     body = Data(message.body)
-    proof = Self.proof(of: message, createdAt: createdAt)
+    proof = Self.proof(of: message, in: project, createdAt: createdAt)
   }
 
-  /// The proof that a run with the secret of the message's webhook wrote it.
+  /// The proof that a run of the project with the secret of the message's webhook wrote it.
   ///
   /// The text begins with the schema, and that of a request's signature with digits, so that neither can take the place of
   /// the other. No field but the body contains a line feed.
-  private static func proof(of message: OutgoingMessage, createdAt: Date) -> String {
+  private static func proof(of message: OutgoingMessage, in project: String, createdAt: Date) -> String {
     let fields = [
-      currentSchema, message.webhook.key, message.event, message.deliveryID,
+      currentSchema, StableHash.hexadecimal(of: project), message.webhook.key, message.event, message.deliveryID,
       "\(Int64(createdAt.timeIntervalSince1970))",
     ]
     let text = Array((fields.joined(separator: "\n") + "\n").utf8) + message.body
@@ -65,10 +65,10 @@ struct QueuedMessage: Codable, Equatable {
     return Array(try encoder.encode(self)) + [0x0a]
   }
 
-  /// The message to send to the webhook with its key; nil if no run with the webhook's secret wrote it.
-  func message(to webhook: Webhook) -> OutgoingMessage? {
+  /// The message to send to the webhook with its key; nil if no run of the project with the webhook's secret wrote it.
+  func message(to webhook: Webhook, of project: String) -> OutgoingMessage? {
     let message = OutgoingMessage(webhook: webhook, event: event, deliveryID: deliveryID, body: Array(body))
-    return Self.proof(of: message, createdAt: createdAt) == proof ? message : nil
+    return Self.proof(of: message, in: project, createdAt: createdAt) == proof ? message : nil
   }
 }
 

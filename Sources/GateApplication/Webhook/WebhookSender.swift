@@ -14,18 +14,25 @@ import HTTPTransfer
 /// webhook, its remaining queued messages are not tried, and its new ones get one attempt each.
 struct WebhookSender: Sendable {
   private let folder: String
+  private let project: String
+  private let tracked: @Sendable ([String]) -> Set<String>
   private let policy: DeliveryPolicy
   private let trust: HTTPTrust
   private let interruption: Interruption
 
   /// Creates a sender; the outbox folder is created when there is a message to store.
+  ///
+  /// `project` is the project's name, since the messages of another one are not sent, and `tracked` finds the names of files
+  /// in the outbox that git tracks.
   init(
     outbox folder: String,
+    of project: String,
+    tracked: @escaping @Sendable ([String]) -> Set<String>,
     policy: DeliveryPolicy = DeliveryPolicy(),
     trust: HTTPTrust = .fromEnvironment,
     interruption: Interruption
   ) {
-    self.folder = folder
+    (self.folder, self.project, self.tracked) = (folder, project, tracked)
     self.policy = policy
     self.trust = trust
     self.interruption = interruption
@@ -46,14 +53,15 @@ struct WebhookSender: Sendable {
       try messages.isEmpty ? Outbox(folder: folder) : Outbox(creating: folder)
     }
     let outbox = try? opened.get()
-    let contents = outbox.flatMap { $0.lock() ? $0.readContents() : nil } ?? Outbox.Contents()
+    let contents = outbox.flatMap { $0.lock() ? $0.readContents(tracked: tracked) : nil } ?? Outbox.Contents()
     let files = messages.map { message in
-      opened.flatMap { outbox in Result { () throws(OutboxError) in try outbox.add(message, at: Date.now.inFileYears) }
+      opened.flatMap { outbox in
+        Result { () throws(OutboxError) in try outbox.add(message, of: project, at: Date.now.inFileYears) }
       }
     }
     var run = DeliveryRun(
       attempts: DeliveryAttempts(policy: policy, trust: trust, interruption: interruption), policy: policy,
-      webhooks: webhooks
+      of: project, webhooks: webhooks
     )
     if let outbox {
       run.deliver(contents, of: outbox, to: webhooks, beforeNewMessages: !messages.isEmpty)

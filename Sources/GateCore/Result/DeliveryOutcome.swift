@@ -37,9 +37,18 @@ package enum DeliveryOutcome: Sendable, Equatable {
   case expired
   /// A file in the outbox is not a message; it was renamed to `NAME.broken`.
   case malformed(file: String)
-  /// A message in the outbox that no run with the webhook's secret has written: it is not sent, and was renamed to
-  /// `NAME.broken`.
-  case unproven(file: String)
+  /// A message in the outbox that may not be one of an earlier run: it is not sent, and was renamed to `NAME.broken`.
+  case unproven(file: String, MessageDoubt)
+}
+
+/// Why a message in the outbox may not be one that an earlier run could not deliver.
+package enum MessageDoubt: Error, Sendable, CaseIterable {
+  /// No run of the project with the webhook's secret has written it.
+  case noProof
+  /// Git tracks the file, so a commit may have put it there.
+  case tracked
+  /// It is a copy of one that was sent.
+  case sentBefore
 }
 
 /// Why a webhook did not accept a message.

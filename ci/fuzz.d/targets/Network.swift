@@ -49,7 +49,7 @@ extension FuzzTarget {
     let webhook = Webhook(reference: "x", url: Secret("http://127.0.0.1"), secret: Secret("s"))
     try promise(message.hasValidNames, "a name is not plain")
     // Nobody finds the SHA-256 of a message by trying.
-    try promise(message.message(to: webhook) == nil, "a message is sent that no run has written")
+    try promise(message.message(to: webhook, of: "shop") == nil, "a message is sent that no run has written")
     try expectRoundTrip(message, { (try? $0.encoded()) ?? [] }) { bytes in
       guard let read = QueuedMessage(parsing: bytes) else { throw BrokenPromise(description: "not a message") }
       return read

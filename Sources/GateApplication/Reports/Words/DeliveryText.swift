@@ -28,12 +28,30 @@ extension DeliveryReport {
         problem: "a queued message was deleted: it could not be delivered for 30 days")
     case .malformed(let file):
       return Diagnostic(problem: "the outbox file `\(file)` is not a message; it was renamed to `\(file).broken`")
-    case .unproven(let file):
+    case .unproven(let file, let doubt):
       return Diagnostic(
-        problem:
-          "\(message) not sent: no run with this webhook's secret wrote the outbox file `\(file)`, which was renamed "
-          + "to `\(file).broken`",
-        hint: "after a change of the webhook's secret or URL this is expected; otherwise find out who wrote the file")
+        problem: "\(message) not sent: \(doubt.displayText(file)); it was renamed to `\(file).broken`", hint: doubt.hint
+      )
+    }
+  }
+}
+
+extension MessageDoubt {
+  fileprivate func displayText(_ file: String) -> String {
+    switch self {
+    case .noProof: "no run of this project with this webhook's secret wrote the outbox file `\(file)`"
+    case .tracked: "git tracks the outbox file `\(file)`, so a commit may have put it there"
+    case .sentBefore: "the outbox file `\(file)` is a copy of a message that was sent already"
+    }
+  }
+
+  fileprivate var hint: String {
+    switch self {
+    case .noProof:
+      "after a change of the webhook's secret or URL, or of the project's name, this is expected; otherwise find out who "
+        + "wrote the file"
+    case .tracked: "remove it from the repository (`git rm --cached`)"
+    case .sentBefore: "find out who wrote the file"
     }
   }
 }
