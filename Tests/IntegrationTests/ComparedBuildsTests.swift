@@ -100,6 +100,20 @@ struct ComparedBuildsTests {
     #expect(try project.read(".git/highwater/worktree/built") == "20")
   }
 
+  @Test("A file that a scenario wrote into the kept worktree is no part of the commit")
+  func newFile() throws {
+    let project = try repository()
+    let check = ["check", "--against-ref", "main~1", "--build", "cp size built"]
+    let text = try project.read("highwater.yml")
+    let target = "{shell: 'exec perl hold.pl $(ls extra || echo built)'}"
+    try project.write(text.replacing("{command: [perl, hold.pl, built]}", with: target), to: "highwater.yml")
+    for _ in 1...2 {
+      let outcome = try Highwater.start(check, in: project).wait()
+      #expect(outcome.code == 1 && outcome.text.contains("peak_rss rose by 4.0 MiB"), "\(outcome.output)")
+      try project.write("24", to: ".git/highwater/worktree/extra")
+    }
+  }
+
   @Test("What a failed build leaves is no part of the next one")
   func failedBuild() throws {
     let project = try repository()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import GateApplication
@@ -15,6 +16,31 @@ struct BuiltFilesTests {
     #expect(files.areUnchanged(in: folder.path))
     try folder.write("b/c d", "23")
     #expect(!files.areUnchanged(in: folder.path))
+  }
+
+  @Test("New files are removed, except those that git ignores and those of the build")
+  func newFiles() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("*.o\n", to: ".gitignore")
+    try repository.commit("one")
+    for name in ["built", "built.o"] { try repository.write("1", to: name) }
+    let files = try #require(BuiltFiles(in: repository.path))
+    for name in ["new é", "f/new", "cache.o"] { try repository.write("2", to: name) }
+    #expect(files.removeNewFiles(in: repository.path) && files.removeNewFiles(in: repository.path))
+    let left = try FileManager.default.subpathsOfDirectory(atPath: repository.path).filter { !$0.hasPrefix(".git/") }
+    #expect(Set(left) == [".git", ".gitignore", "built", "built.o", "cache.o", "f"])
+    #expect(!files.removeNewFiles(in: "/nowhere"))
+  }
+
+  @Test("A new repository among the files is not removed, and counts")
+  func newRepository() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("1", to: "a")
+    try repository.commit("one")
+    let files = try #require(BuiltFiles(in: repository.path))
+    try repository.git(["init", "--quiet", "inner"])
+    try repository.write("2", to: "inner/b")
+    #expect(!files.removeNewFiles(in: repository.path))
   }
 
   @Test("A folder that cannot be read is unknown")

@@ -1,10 +1,10 @@
 import Glibc
 import LinuxSystem
 
-/// The files that a build has left in a folder: whether any has changed since.
+/// The files that a build has left in a worktree: whether any has changed since.
 ///
-/// A file is the same while size, modification time, inode and mode are; new files do not count, since a program may
-/// write some each time it runs.
+/// A file is the same while size, modification time, inode and mode are. Files that are new since the build, since a
+/// program may write some each time it runs, are removed unless git ignores them.
 struct BuiltFiles: Equatable {
   /// By the path relative to the folder: what `lstat(2)` says.
   private let facts: [String: String]
@@ -49,6 +49,12 @@ struct BuiltFiles: Equatable {
   /// Whether all of them are as they were in another folder, or in this one now.
   func areUnchanged(in folder: String) -> Bool {
     facts.allSatisfy { Self.facts(of: "\(folder)/\($0.key)") == $0.value }
+  }
+
+  /// Removes the files of the worktree that are new and not ignored by git; false if one may be left.
+  func removeNewFiles(in folder: String) -> Bool {
+    guard let files = GitQuery.untrackedFiles(in: folder) else { return false }
+    return files.filter { facts[$0] == nil }.allSatisfy { unlink("\(folder)/\($0)".systemText) == 0 }
   }
 
   private static func facts(of path: String) -> String? {

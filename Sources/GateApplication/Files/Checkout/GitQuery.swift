@@ -104,6 +104,14 @@ enum GitQuery {
     return !tracked([name], in: SafeFile.folder(of: path)).isEmpty
   }
 
+  /// The files of a checkout that are neither tracked nor ignored, relative to its root; nil if git does not know.
+  ///
+  /// Of a folder that is a repository itself, only the folder is listed.
+  static func untrackedFiles(in root: String) -> [String]? {
+    bytes(of: ["ls-files", "-z", "--others", "--exclude-standard"], in: root, atMost: 16 << 20)
+      .map { $0.split(separator: 0).map { String(systemBytes: Array($0)) } }
+  }
+
   /// When a text was first committed.
   enum FirstCommit: Equatable {
     /// It is not committed, or there is no repository.

@@ -100,12 +100,15 @@ struct CommitBuild {
   }
 
   /// The state after the last build, if it succeeded and its files are as it left them; a state never contains NUL.
+  ///
+  /// What a scenario has written beside them is removed.
   private var intactBuild: String? {
     guard let bytes = try? SafeFile.read(record, atMost: Self.longestRecord), let end = bytes.firstIndex(of: 0) else {
       return nil
     }
     let files = BuiltFiles(parsing: String(systemBytes: Array(bytes[(end + 1)...]))[...])
-    return files.areUnchanged(in: folder) ? String(systemBytes: Array(bytes[..<end])) : nil
+    guard files.areUnchanged(in: folder), files.removeNewFiles(in: folder) else { return nil }
+    return String(systemBytes: Array(bytes[..<end]))
   }
 
   private static let longestRecord = 256 << 20
