@@ -135,6 +135,21 @@ struct GitQueryTests {
     #expect(GitQuery.isTracked("\(repository.path)/f/a é.txt") && !GitQuery.isTracked("\(repository.path)/f/b.txt"))
   }
 
+  @Test("The tree of the files is unknown beside a large file that git neither tracks nor ignores")
+  func largeFile() throws {
+    let repository = try TemporaryRepository()
+    try repository.write("*.img\n", to: ".gitignore")
+    try repository.commit("one")
+    func tree() throws -> String? {
+      let scratch = try ProjectFolder()
+      return GitQuery.treeOfFiles(in: repository.path, usingFolder: scratch.path)
+    }
+    try repository.shell("truncate -s 1G ignored.img && truncate -s 1M small")
+    #expect(try tree() != nil)
+    try repository.shell("truncate -s 1G large")
+    #expect(try tree() == nil)
+  }
+
   @Test("A list that is too long hides no tracked file")
   func longList() throws {
     let repository = try TemporaryRepository()

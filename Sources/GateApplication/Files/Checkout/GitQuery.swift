@@ -186,9 +186,12 @@ enum GitQuery {
 
   /// The tree that a commit of all files of the checkout would have, including untracked ones that are not ignored.
   ///
-  /// Nothing is written but in `folder`, and no filter runs.
+  /// Nothing is written but in `folder`, and no filter runs. nil also if the files that git would have to read are too
+  /// large to be read in each check.
   static func treeOfFiles(in root: String, usingFolder folder: String) -> String? {
-    guard let index = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "index"], in: root),
+    let filters = withoutFilters(in: root)
+    guard areNewFilesSmall(in: root, filters),
+      let index = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "index"], in: root),
       let objects = line(of: ["rev-parse", "--path-format=absolute", "--git-path", "objects"], in: root)
     else { return nil }
     let copy = "\(folder)/index"
@@ -199,10 +202,24 @@ enum GitQuery {
     let variables =
       [
         "GIT_INDEX_FILE=\(copy)", "GIT_OBJECT_DIRECTORY=\(folder)", "GIT_ALTERNATE_OBJECT_DIRECTORIES=\(objects)",
-      ] + withoutFilters(in: root)
+      ] + filters
     let add = ["add", "--all", "--", ":(top)"]
     guard output(of: add, in: root, atMost: 4096, variables: variables) != nil else { return nil }
     return line(of: ["write-tree"], in: root, variables: variables)
+  }
+
+  /// Untracked and changed files of more than this many bytes are not read: git takes 19 s for 1 GiB, and their size as
+  /// memory (our measurement, November 2026).
+  private static let mostNewBytes: Int64 = 64 << 20
+
+  private static func areNewFilesSmall(in root: String, _ filters: [String]) -> Bool {
+    let words = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--", ":(top)"]
+    guard let list = bytes(of: words, in: root, atMost: 16 << 20, variables: filters) else { return false }
+    let sizes = list.split(separator: 0).map { name in
+      var facts = stat()
+      return lstat("\(root)/\(String(systemBytes: Array(name)))".systemText, &facts) == 0 ? Int64(facts.st_size) : 0
+    }
+    return sizes.reduce(0, +) <= mostNewBytes
   }
 
   /// Gives a copied index the time of the original: git reads a file again that is as new as the index, since its size
