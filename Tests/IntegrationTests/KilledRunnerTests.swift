@@ -59,6 +59,33 @@ struct KilledRunnerTests {
     #expect([0, 1, 4].contains(try harness.run(["check"]).code), "killed runs must not block the next one")
   }
 
+  private static let strace = ["/usr/bin/strace", "-o", "/dev/null"]
+
+  /// Whether strace(1) is installed, and may trace.
+  private static let hasStrace: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: strace[0])
+    process.arguments = strace.dropFirst() + ["true"]
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  @Test("SIGKILL before the temporary folder is locked leaves no folder", .enabled(if: hasStrace, "needs strace(1)"))
+  func killAtFirst() throws {
+    let harness = try ScenarioHarness("target: {command: ['true']}")
+    try FileManager.default.createDirectory(at: harness.project.url("tmp"), withIntermediateDirectories: false)
+    let temporary = harness.project.url("tmp").path
+    let injection = ["-e", "trace=flock", "-e", "inject=flock:signal=KILL:when=1"]
+    let running = try Highwater.start(
+      ["check"], in: harness.project, variables: ["TMPDIR": temporary], launcher: Self.strace + injection)
+    #expect(try running.wait().code == -SIGKILL)
+    func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary) }
+    // The process that cleans up may need long on a busy machine.
+    for _ in 0..<30_000 where try !left().isEmpty { usleep(10_000) }
+    #expect(try left() == [])
+  }
+
   @Test(
     "If a target's supervisor is killed, no process is left, and the check is inconclusive",
     arguments: ["", "ready: {file: at}\nsteps: [{wait: 1000s}]\n", "ready: {file: at}\nsteps: [{run: sleep 1000}]\n"]

@@ -17,14 +17,14 @@ final class RunFolder: Sendable {
   ///
   /// Call that before any other thread is started.
   init(in parent: String, startingCleaner: Bool = false) throws(SystemFailure) {
-    (path, lock) = try Self.makeLocked(in: parent)
+    (path, lock, cleaner) = try Self.makeLocked(in: parent, startingCleaner: startingCleaner)
     do throws(SystemFailure) {
       // Targets may run as another user, and need the FIFO in a folder below.
       chmod(path, 0o711)
       try KilledRun(folder: path).recordCgroups()
-      cleaner = startingCleaner ? try Cleaner(of: path) : nil
     } catch {
       removeFolder(path)
+      cleaner?.dismiss()
       throw error
     }
   }
@@ -53,23 +53,41 @@ final class RunFolder: Sendable {
   private static let attempts = 10
 
   /// A run that cleans up may take a new folder for that of a killed run, until it is locked; then make another one.
-  private static func makeLocked(in parent: String) throws(SystemFailure) -> (String, Descriptor) {
+  private static func makeLocked(
+    in parent: String, startingCleaner: Bool
+  ) throws(SystemFailure) -> (String, Descriptor, Cleaner?) {
     for _ in 1...attempts {
-      let path = try SystemFailure.of(.mkdtemp, path: parent) { () throws(ErrorNumber) in
-        try makeTemporaryFolder(in: parent, named: prefix)
-      }
+      let path = "\(parent)/\(prefix)\(String(UInt32.random(in: .min ... .max), radix: 36))"
+      // Before the folder, so that none is left if the runner is killed in between.
+      let cleaner = startingCleaner ? try Cleaner(of: path) : nil
       do throws(SystemFailure) {
-        let folder = try Descriptor.file(path, O_RDONLY | O_DIRECTORY)
-        // An error means that the file system has no locks: then no run can lock or remove it.
-        let isLocked = (try? folder.tryLock()) ?? true
-        if isLocked, access(path, F_OK) == 0 { return (path, folder) }
-        rmdir(path)
-      } catch  where error.code != ENOENT {
-        rmdir(path)
+        if let folder = try makeLocked(path, in: parent) { return (path, folder, cleaner) }
+        cleaner?.dismiss()
+      } catch {
+        cleaner?.dismiss()
         throw error
-      } catch {}
+      }
     }
     throw SystemFailure(.mkdtemp, path: parent, code: ENOENT)
+  }
+
+  /// Makes a folder that no other user can read, and locks it; nil if another run was faster.
+  private static func makeLocked(_ path: String, in parent: String) throws(SystemFailure) -> Descriptor? {
+    guard mkdir(path.systemText, 0o700) == 0 else {
+      if errno == EEXIST { return nil }
+      throw SystemFailure(.mkdtemp, path: parent, code: errno)
+    }
+    do throws(SystemFailure) {
+      let folder = try Descriptor.file(path, O_RDONLY | O_DIRECTORY)
+      // An error means that the file system has no locks: then no run can lock or remove it.
+      let isLocked = (try? folder.tryLock()) ?? true
+      if isLocked, access(path, F_OK) == 0 { return folder }
+      rmdir(path)
+    } catch  where error.code != ENOENT {
+      rmdir(path)
+      throw error
+    } catch {}
+    return nil
   }
 }
 
