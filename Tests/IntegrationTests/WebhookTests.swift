@@ -68,7 +68,7 @@ struct WebhookTests {
     #expect(outcome.messages == [])
     let visits = try server.visits(3)
     #expect(visits.map(\.status) == [503, 503, 200])
-    #expect(Set(visits.compactMap { $0.headers["x-highwater-delivery"] }).count == 1)
+    #expect(Set(visits.compactMap { $0.headers["webhook-id"] }).count == 1)
     #expect(visits.allSatisfy { $0.signatureIsValid == true })
     #expect(Set(visits.map(\.body)).count == 1)
     let head = visits[2].headers
@@ -123,9 +123,9 @@ struct WebhookTests {
     let outcome = try Highwater.run("check", in: project, variables: variables(hook(second, "/echo")))
     #expect(outcome.code == 0)
     let visits = try second.visits(2)
-    #expect(visits[0].headers["x-highwater-delivery"] == id)
+    #expect(visits[0].headers["webhook-id"] == id)
     #expect(visits.allSatisfy { $0.signatureIsValid == true })
-    #expect(Set(visits.compactMap { $0.headers["x-highwater-delivery"] }).count == 2)
+    #expect(Set(visits.compactMap { $0.headers["webhook-id"] }).count == 2)
     #expect(waiting(in: project).isEmpty)
   }
 

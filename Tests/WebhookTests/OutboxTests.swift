@@ -23,7 +23,7 @@ struct OutboxTests {
     #expect(second.map(\.outcome) == [.delivered(attempts: 1), .delivered(attempts: 1)])
     #expect(second.map(\.wasQueued) == [true, false])
     let visits = try server.visits(2)
-    #expect(visits.map { $0.headers["x-highwater-delivery"] } == ["id-1", "id-2"])
+    #expect(visits.map { $0.headers["webhook-id"] } == ["id-1", "id-2"])
     #expect(visits.map(\.signatureIsValid) == [true, true])
     #expect(visits[0].body == Data("{\"n\":1}".utf8))
     #expect(try fixtures.files().isEmpty)
@@ -179,7 +179,7 @@ struct OutboxTests {
     #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.unproven(file: name, .noProof)])
     #expect(try fixtures.files() == [name + ".broken"])
     #expect(fixtures.deliver([OutgoingMessage(to: webhook, id: "z")], to: [webhook]).map(\.deliveryID) == ["z"])
-    #expect(try server.visits(1).map { $0.headers["x-highwater-delivery"] } == ["z"])
+    #expect(try server.visits(1).map { $0.headers["webhook-id"] } == ["z"])
   }
 
   @Test("A queued message of another project with the same webhook is not sent")

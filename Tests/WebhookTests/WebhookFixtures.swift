@@ -48,7 +48,7 @@ struct WebhookFixtures {
 
 extension Webhook {
   init(_ url: String, named reference: String = "${HOOK}", secret: String? = nil) {
-    self.init(reference: reference, url: Secret(url), secret: secret.map { Secret($0) })
+    self.init(reference: reference, url: Secret(url), secret: secret.flatMap { SigningSecret($0) })
   }
 }
 

@@ -28,8 +28,8 @@ struct WebhookSenderTests {
     #expect(visit.headers["content-type"] == "application/json")
     #expect(visit.headers["user-agent"] == "highwater/\(Tool.version)")
     #expect(visit.headers["x-highwater-event"] == "check")
-    #expect(visit.headers["x-highwater-delivery"] == "id-1")
-    #expect(visit.headers["x-highwater-signature-256"] == nil)
+    #expect(visit.headers["webhook-id"] == "id-1")
+    #expect(visit.headers["webhook-signature"] == nil)
     #expect(try fixtures.files().isEmpty)
   }
 
@@ -38,15 +38,17 @@ struct WebhookSenderTests {
     #expect(UUID(uuidString: OutgoingMessage(webhook: Webhook("http://h/"), body: []).deliveryID) != nil)
   }
 
-  @Test("With a secret the body is signed, and another program can verify the signature")
-  func signed() throws {
-    let (server, fixtures) = (try LoopbackServer(secret: "grüße 123"), try WebhookFixtures())
-    let webhook = Webhook(server.url("/echo"), secret: "grüße 123")
+  @Test(
+    "With a secret the message is signed, and the verifier of Standard Webhooks accepts it and no other",
+    arguments: ["grüße 123", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_aGVsbG8"])
+  func signed(secret: String) throws {
+    let (server, fixtures) = (try LoopbackServer(secret: secret), try WebhookFixtures())
+    let webhook = Webhook(server.url("/echo"), secret: secret)
     let other = Webhook(server.url("/status/200"), named: "other", secret: "wrong")
     _ = fixtures.deliver([OutgoingMessage(to: webhook, id: "a"), OutgoingMessage(to: other, id: "b")], to: [])
     let visits = try server.visits(2)
     #expect(visits.map(\.signatureIsValid) == [true, false])
-    let timestamp = try #require(visits[0].headers["x-highwater-timestamp"].flatMap(Double.init))
+    let timestamp = try #require(visits[0].headers["webhook-timestamp"].flatMap(Double.init))
     #expect(abs(timestamp - Date().timeIntervalSince1970) < 300)
   }
 
@@ -75,7 +77,7 @@ struct WebhookSenderTests {
     )
     let visits = try server.visits(3)
     #expect(visits.map(\.status) == [status, status, 200])
-    #expect(visits.map { $0.headers["x-highwater-delivery"] } == ["same", "same", "same"])
+    #expect(visits.map { $0.headers["webhook-id"] } == ["same", "same", "same"])
     #expect(visits.map(\.signatureIsValid) == [true, true, true])
   }
 
@@ -87,7 +89,7 @@ struct WebhookSenderTests {
     let problem = "127.0.0.1:\(server.port) closed the connection before the response was complete"
     #expect(report.outcome == .queued(.noAnswer(problem), attempts: 5))
     // libcurl itself retries if a reused connection was closed, so there are at least five requests.
-    #expect(Set(try server.visits(5).map { $0.headers["x-highwater-delivery"] }) == ["a"])
+    #expect(Set(try server.visits(5).map { $0.headers["webhook-id"] }) == ["a"])
   }
 
   @Test("The sender waits as long as Retry-After asks")

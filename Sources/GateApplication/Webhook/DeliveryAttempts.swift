@@ -121,22 +121,19 @@ extension DeliveryError {
 }
 
 extension OutgoingMessage {
-  /// The headers of the request; the signature includes the time of this attempt.
+  /// The headers of the request, with those of Standard Webhooks 1.0; the signature includes the time of this attempt.
   fileprivate func headers(at time: Date) -> [(name: String, value: String)] {
+    let timestamp = "\(Int64(time.timeIntervalSince1970))"
     let unsigned = [
       (name: "Content-Type", value: webhook.format.mediaType),
       (name: "User-Agent", value: "\(Tool.name)/\(Tool.version)"),
       (name: "X-Highwater-Event", value: event),
-      (name: "X-Highwater-Delivery", value: deliveryID),
+      (name: "webhook-id", value: deliveryID),
+      (name: "webhook-timestamp", value: timestamp),
     ]
     guard let secret = webhook.secret else { return unsigned }
-    let timestamp = "\(Int64(time.timeIntervalSince1970))"
-    let signature = SHA256.authentication(
-      of: Array("\(timestamp).".utf8) + body, key: Array(secret.exposed.utf8)
-    )
-    return unsigned + [
-      (name: "X-Highwater-Timestamp", value: timestamp),
-      (name: "X-Highwater-Signature-256", value: "sha256=\(SHA256.hexadecimal(signature))"),
-    ]
+    let signed = Array("\(deliveryID).\(timestamp).".utf8) + body
+    let signature = Data(SHA256.authentication(of: signed, key: secret.key)).base64EncodedString()
+    return unsigned + [(name: "webhook-signature", value: "v1,\(signature)")]
   }
 }

@@ -32,8 +32,8 @@ struct QueuedMessage: Codable, Equatable {
 
   /// The proof that a run of the project with the secret of the message's webhook wrote it.
   ///
-  /// The text begins with the schema, and that of a request's signature with digits, so that neither can take the place of
-  /// the other. No field but the body contains a line feed.
+  /// The text begins with the schema, which has a slash before any period, and that of a request's signature with the ID
+  /// and a period, so that neither can take the place of the other. No field but the body contains a line feed.
   private static func proof(of message: OutgoingMessage, in project: String, createdAt: Date) -> String {
     let fields = [
       currentSchema, StableHash.hexadecimal(of: project), message.webhook.key, message.event, message.deliveryID,
@@ -81,6 +81,6 @@ extension Webhook {
 
   /// The key of ``QueuedMessage/proof``: the secret, or without one the URL, which is the secret of a chat's webhook.
   fileprivate var proofKey: [UInt8] {
-    Array((secret ?? url).exposed.utf8)
+    Array((secret?.text ?? url).exposed.utf8)
   }
 }

@@ -69,7 +69,7 @@ package struct Webhook: Sendable, Equatable {
   package var url: Secret
   package var format: Format
   package var occasion: Occasion
-  package var secret: Secret?
+  package var secret: SigningSecret?
   /// The unset variables in its URL and secret; it can be used only if there are none.
   package var unsetVariables: [String]
   package var place: SourcePlace?
@@ -79,7 +79,7 @@ package struct Webhook: Sendable, Equatable {
     url: Secret,
     format: Format = .json,
     occasion: Occasion = .always,
-    secret: Secret? = nil,
+    secret: SigningSecret? = nil,
     unsetVariables: [String] = [],
     place: SourcePlace? = nil
   ) {

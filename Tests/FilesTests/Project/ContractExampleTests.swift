@@ -42,7 +42,7 @@ struct ContractExampleTests {
         Webhook(
           reference: "${HIGHWATER_WEBHOOK_URL}",
           url: Secret("https://hooks.example.com/services/T0/B0?token=x"),
-          secret: Secret("s3cret"),
+          secret: SigningSecret("s3cret"),
           place: SourcePlace(file: "highwater.yml", line: 9, column: 5)
         )
       ]

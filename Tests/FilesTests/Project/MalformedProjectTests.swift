@@ -84,6 +84,6 @@ struct MalformedProjectTests {
 
   @Test("Every case of the golden file is run")
   func count() {
-    #expect(MalformedProject.all.count == 140)
+    #expect(MalformedProject.all.count == 141)
   }
 }

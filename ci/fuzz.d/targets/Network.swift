@@ -46,7 +46,7 @@ extension FuzzTarget {
   /// A file in the folder of messages to deliver.
   static let outbox = FuzzTarget("outbox") { input in
     guard let message = QueuedMessage(parsing: input) else { return }
-    let webhook = Webhook(reference: "x", url: Secret("http://127.0.0.1"), secret: Secret("s"))
+    let webhook = Webhook(reference: "x", url: Secret("http://127.0.0.1"), secret: SigningSecret("s"))
     try promise(message.hasValidNames, "a name is not plain")
     // Nobody finds the SHA-256 of a message by trying.
     try promise(message.message(to: webhook, of: "shop") == nil, "a message is sent that no run has written")

@@ -13,7 +13,8 @@ enum WebhookKeys {
     "`always`; `failure`: the exit code is not 0; `change`: trouble began or ended", standard: "`always`",
     example: "on: change")
   static let secret = Key(
-    "secret", reference, "signs the body", example: #"secret: "${HIGHWATER_WEBHOOK_SECRET}""#)
+    "secret", reference, "signs the message: `whsec_` and a key in base64, or any text",
+    example: #"secret: "${HIGHWATER_WEBHOOK_SECRET}""#)
   static let table = KeyTable(
     "webhook", of: "a webhook", [url.row, format.row, on.row, secret.row], short: "url", only: ["url"],
     example: "- url: ${HIGHWATER_WEBHOOK_URL}")
@@ -40,18 +41,25 @@ extension Webhook {
     fields.take(WebhookKeys.format, into: &format)
     fields.take(WebhookKeys.on, into: &occasion)
     let url = fields.only() == nil ? nil : fields.value(of: WebhookKeys.url)
-    let secret = fields.value(of: WebhookKeys.secret)
+    let given = fields.value(of: WebhookKeys.secret)
+    let secret = given.flatMap { SigningSecret($0.text) }
+    if let given, given.unset.isEmpty, secret == nil {
+      fields.context.printError(
+        "`secret` begins with `\(SigningSecret.prefix)`, and no key in base64 follows",
+        at: fields["secret"]?.place ?? place, hint: "copy the whole secret, or use a text with another beginning")
+      return nil
+    }
     if let url, url.unset.isEmpty, !ReadingContext.isWebAddress(url.text) {
       fields.context.printError(
         "`url` is not an HTTP URL", at: fields["url"]?.place ?? place,
         hint: "write `http://` or `https://`, then a host, without spaces")
       return nil
     }
-    guard let url, let reference = fields["url"]?.scalar, fields["secret"] == nil || secret != nil else { return nil }
-    let unset = url.unset + (secret?.unset ?? [])
+    guard let url, let reference = fields["url"]?.scalar, fields["secret"] == nil || given != nil else { return nil }
+    let unset = url.unset + (given?.unset ?? [])
     self.init(
       reference: reference, url: Secret(url.text), format: format, occasion: occasion,
-      secret: (secret?.text).map { Secret($0) },
+      secret: secret,
       unsetVariables: unset.indices.filter { !unset[..<$0].contains(unset[$0]) }.map { unset[$0] }, place: place)
   }
 }
