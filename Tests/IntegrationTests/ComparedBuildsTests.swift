@@ -151,6 +151,52 @@ struct ComparedBuildsTests {
     #expect(outcomes.map(\.code) == [0, 1, 0], "\(outcomes.map(\.output))\(outcomes.map(\.errors))")
   }
 
+  @Test("The project file's `build` builds the checkout and the other commit, and `--build` only the commit")
+  func buildOfProject() throws {
+    let project = try repository()
+    let text = try project.read("highwater.yml")
+    try project.write("build: [cp, size, built]\n" + text, to: "highwater.yml")
+    try project.write("1", to: "built")
+    let outcome = try Highwater.start(["check", "--against-ref", "main~1"], in: project).wait()
+    #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.text.contains("peak_rss rose by 4.0 MiB"))
+    #expect(try project.read("built") == "24" && project.read(".git/highwater/worktree/built") == "20")
+    let other = try Highwater.run("check", "--against-ref", "main~1", "--build", "echo 24 >built", in: project)
+    #expect(other.code == 0, "\(other.output)\(other.errors)")
+  }
+
+  @Test("A failed build is exit code 3 with its output, and nothing is measured; `--no-build` measures what is there")
+  func failedBuildOfProject() throws {
+    let project = try TemporaryProject.holding(4)
+    let text = try project.read("highwater.yml")
+    let build = "echo no cc >&2; echo $HOME >home; exit 7"
+    try project.write("build: '\(build)'\n" + text, to: "highwater.yml")
+    for command in ["check", "noise", "explain"] {
+      let outcome = try Highwater.run(command, in: project)
+      #expect(outcome.code == 3 && outcome.text.contains("the build failed: `\(build)`: exited with code 7"))
+      #expect(outcome.errors.contains("no cc") && outcome.verdict == "failed", "\(outcome.output)\(outcome.errors)")
+    }
+    #expect(project.starts == 0)
+    #expect(try project.read(".highwater/build.log") == "no cc\n")
+    #expect(try project.read("home") == "\(ProcessInfo.processInfo.environment["HOME"] ?? "")\n")
+    #expect(try Highwater.run("check", "--no-build", "--quiet", in: project).code == 5)
+    #expect(project.starts > 0)
+  }
+
+  @Test("An approval, a merge and a page build nothing")
+  func unbuilt() throws {
+    let project = try TemporaryProject.holding(4)
+    let text = try project.read("highwater.yml")
+    #expect(try Highwater.run("check", "--shard", "1/1", "--json", "shard.json", in: project).code == 5)
+    #expect(try Highwater.run("check", in: project).code == 5)
+    try project.write("build: touch built\n" + text, to: "highwater.yml")
+    #expect(try Highwater.run("approve", "--reason", "first", in: project).code == 0)
+    #expect(try Highwater.run("merge", "shard.json", in: project).code == 5)
+    #expect(try Highwater.run("trend", in: project).code == 0)
+    #expect(try Highwater.run("validate", in: project).code == 0)
+    #expect(!FileManager.default.fileExists(atPath: project.url("built").path))
+  }
+
   @Test("A commit that does not build or does not exist is an error, and nothing is measured")
   func unusableCommit() throws {
     let project = try repository()

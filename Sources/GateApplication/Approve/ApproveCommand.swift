@@ -47,7 +47,10 @@ struct ApproveCommand: UseCaseCommand {
   @Flag(help: "Measure the approved commit, for scenarios that have no baseline for this kind of machine.")
   var measure = false
 
-  @Option(help: ArgumentHelp("The shell command that builds the commit of --measure.", valueName: "command"))
+  @Option(
+    help: ArgumentHelp(
+      "The shell command that builds the commit of --measure, instead of the project file's `build`.",
+      valueName: "command"))
   var build: String?
 
   @Flag(help: "Approve results that would be refused, and results that pass.")

@@ -8,14 +8,14 @@ import GateCore
 struct MoveBaselines {
   /// Forced, it replaces a baseline of the same name, but of another kind of machine.
   var request = ApprovalRequest()
-  /// The shell command that builds the commit, if it must be built.
+  /// The shell command that builds the commit, instead of the project file's.
   var build: String?
 
   /// Writes a baseline for each selected scenario that has one, but none for this machine.
   ///
   /// - Returns: `pass`; `failed` if a scenario cannot be approved, and `usage` if it can by `--force`.
   func run(in invocation: Invocation) throws -> ExitCode {
-    try request.options.study(request.selection, in: invocation) { try move($0, invocation) }
+    try request.options.study(request.selection, of: .commits, in: invocation) { try move($0, invocation) }
   }
 
   private func move(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {
@@ -34,7 +34,7 @@ struct MoveBaselines {
     }
     for plans in Dictionary(grouping: plans, by: \.commit).values.sorted(by: { $0[0].index < $1[0].index }) {
       let commit = try CommitBuild(plans[0].commit, in: studied.project.root)
-      try commit.prepare(with: build, log: studied.artifacts.buildLog, invocation)
+      try commit.prepare(with: build ?? plans.map(\.scenario).buildLine, log: studied.artifacts.buildLog, invocation)
       for plan in plans {
         guard !invocation.isInterrupted, let change = try mover.measure(plan, in: commit) else {
           return invocation.interruptedExit(

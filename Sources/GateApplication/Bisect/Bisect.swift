@@ -22,7 +22,7 @@ struct Bisect {
   ///   a scenario fails at an end.
   /// - Throws: `DiagnosticError` for bad input, or if an end cannot be built.
   func run(in invocation: Invocation) throws -> ExitCode {
-    try options.study(selection, in: invocation) { studied in
+    try options.study(selection, of: .commits, in: invocation) { studied in
       let range = try CommitRange(from: good, to: bad, in: studied.project.root)
       return try BisectBuilds.whileLocked(in: range.gitFolder) { try search(range, studied, invocation) }
     }
@@ -32,6 +32,8 @@ struct Bisect {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    var search = search
+    search.build = search.build ?? scenarios.buildLine
     var bisectRun = BisectRun(
       search, with: scenarios, in: range, of: project, artifacts: artifacts, invocation: invocation)
     defer { invocation.console.endProgress() }

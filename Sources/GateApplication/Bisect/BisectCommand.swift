@@ -28,7 +28,9 @@ struct BisectCommand: UseCaseCommand {
   @Option(help: ArgumentHelp("A later commit at which it is too high.", valueName: "revision"))
   var bad = "HEAD"
 
-  @Option(help: ArgumentHelp("The shell command that builds a commit.", valueName: "command"))
+  @Option(
+    help: ArgumentHelp(
+      "The shell command that builds a commit, instead of the project file's `build`.", valueName: "command"))
   var build: String?
 
   @Option(

@@ -159,7 +159,7 @@ private struct BisectBlock {
       "name an earlier good end, raise `--repetitions`, or see with `highwater noise` what makes it quieter"
     case .noisy: "raise `--repetitions`, or see with `highwater noise` what makes the scenario quieter"
     case .lower: "name ends between which memory rises"
-    case .failed where result.build == nil: "if a commit must be built, name the command with `--build`"
+    case .failed where result.build == nil: "if a commit must be built, write `build: COMMAND` into the project file"
     case .nothingMeasured: "name a metric that both ends have in the `gate` of the scenario"
     case .commit where scenario.mergeBase != nil: "it is a merge; search the branch that it merged:"
     default: nil

@@ -2,7 +2,7 @@ import GateCore
 
 /// How to search.
 struct BisectOptions: Sendable, Equatable {
-  /// The shell command that builds a commit; nil if there is nothing to build.
+  /// The shell command that builds a commit; nil for that of the project file.
   var build: String?
   /// Overrides the scenarios' repetitions.
   var repetitions: Int?

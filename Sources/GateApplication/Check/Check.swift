@@ -35,7 +35,8 @@ struct Check {
     try artifacts.prepare(in: project.root)
     try options.prepareReports(in: invocation)
     return try artifacts.whileLocked {
-      try against.whileBuilt(for: project, log: artifacts.buildLog, invocation) { build in
+      if let code = options.build(selected, of: project, into: artifacts, invocation) { return code }
+      return try against.whileBuilt(for: selected, of: project, log: artifacts.buildLog, invocation) { build in
         guard !invocation.isInterrupted else { return invocation.interruptedExit() }
         let (plans, run) = try begin(selected, part, of: project, against: build, invocation, usingFolder: temporary)
         return try complete(run, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)

@@ -30,6 +30,7 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var reports: ReportOptions
 
   @OptionGroup var comparison: ComparisonOptions
+  @OptionGroup var build: BuildOption
 
   @Option(
     help: ArgumentHelp(
@@ -62,6 +63,7 @@ struct CheckCommand: UseCaseCommand {
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var check = Check()
     check.options = project.shared
+    check.options.skipsBuild = build.noBuild
     check.options.environment = environment.name
     reports.add(to: &check.options)
     check.selection = names

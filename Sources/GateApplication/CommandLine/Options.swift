@@ -202,6 +202,12 @@ extension ReportFile {
   }
 }
 
+/// Whether the checkout is built first.
+struct BuildOption: ParsableArguments {
+  @Flag(help: "Measure what is built already, without running the project file's `build`.")
+  var noBuild = false
+}
+
 /// Another build to compare with, instead of the baselines.
 struct ComparisonOptions: ParsableArguments {
   @Option(
@@ -221,7 +227,10 @@ struct ComparisonOptions: ParsableArguments {
   )
   var againstRef: String?
 
-  @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
+  @Option(
+    help: ArgumentHelp(
+      "The shell command that builds the commit of --against-ref, instead of the project file's `build`.",
+      valueName: "command"))
   var build: String?
 
   func validate() throws {
@@ -229,7 +238,8 @@ struct ComparisonOptions: ParsableArguments {
       throw ValidationError("--against and --against-ref are mutually exclusive")
     }
     guard build == nil || againstRef != nil else {
-      throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
+      throw ValidationError(
+        "--build needs --against-ref: it builds that commit; `build` in the project file builds this checkout")
     }
   }
 
@@ -243,7 +253,7 @@ struct DeliveryOptions: ParsableArguments {
   @Flag(help: "Send no webhooks; their environment variables need not be set.")
   var noNotify = false
 
-  @Flag(help: "Exit with 6 where the check passed but a webhook could not be delivered.")
+  @Flag(help: "Exit with code 6 if the check passed but a webhook could not be delivered.")
   var requireDelivery = false
 
   func validate() throws {

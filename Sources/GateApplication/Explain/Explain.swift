@@ -28,7 +28,9 @@ struct Explain {
     }
     return try options.study(selection, in: invocation, checking: check) { studied in
       for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
-      return try against.whileBuilt(for: studied.project, log: studied.artifacts.buildLog, invocation) {
+      return try against.whileBuilt(
+        for: studied.scenarios, of: studied.project, log: studied.artifacts.buildLog, invocation
+      ) {
         try explain(studied, against: $0, base: base, invocation)
       }
     }

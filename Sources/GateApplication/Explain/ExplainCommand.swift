@@ -26,6 +26,7 @@ struct ExplainCommand: UseCaseCommand {
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var comparison: ComparisonOptions
+  @OptionGroup var build: BuildOption
 
   @Option(
     help: ArgumentHelp(
@@ -65,6 +66,7 @@ struct ExplainCommand: UseCaseCommand {
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var explain = Explain()
     explain.options = project.shared
+    explain.options.skipsBuild = build.noBuild
     explain.selection = names
     explain.against = comparison.source
     explain.base = base

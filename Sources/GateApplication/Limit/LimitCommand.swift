@@ -23,11 +23,13 @@ struct LimitCommand: UseCaseCommand {
   )
 
   @OptionGroup var study: StudyOptions
+  @OptionGroup var build: BuildOption
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var limit = Limit()
     limit.options = study.shared
+    limit.options.skipsBuild = build.noBuild
     limit.selection = study.names
     return try limit.run(in: invocation)
   }

@@ -28,6 +28,7 @@ struct NoiseCommand: UseCaseCommand {
   var asIs = false
 
   @OptionGroup var study: StudyOptions
+  @OptionGroup var build: BuildOption
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
@@ -39,6 +40,7 @@ struct NoiseCommand: UseCaseCommand {
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var noise = Noise()
     noise.options = study.shared
+    noise.options.skipsBuild = build.noBuild
     noise.selection = study.names
     noise.repetitions = repetitions
     noise.triesVariants = !asIs

@@ -26,11 +26,13 @@ struct SelfCheckCommand: UseCaseCommand {
   var inject = InjectedAmount.share(Percent(5))
 
   @OptionGroup var study: StudyOptions
+  @OptionGroup var build: BuildOption
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var selfCheck = SelfCheck()
     selfCheck.options = study.shared
+    selfCheck.options.skipsBuild = build.noBuild
     selfCheck.selection = study.names
     selfCheck.amount = inject
     return try selfCheck.run(in: invocation)

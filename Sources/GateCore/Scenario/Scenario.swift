@@ -11,6 +11,8 @@ package struct Scenario: Sendable, Equatable {
   package var root = "/"
   /// The paths and URLs with variables of the runner's environment filled in, and each as the project file writes it.
   package var writtenTexts: [String: String] = [:]
+  /// What builds its program, in ``root``; nil if nothing must be built.
+  package var build: Command?
   /// Commands that run before each repetition and are not measured.
   package var setup: [Command] = []
   /// Commands that run after each repetition, including a failed one.

@@ -43,7 +43,7 @@ struct ContractExampleTests {
           reference: "${HIGHWATER_WEBHOOK_URL}",
           url: Secret("https://hooks.example.com/services/T0/B0?token=x"),
           secret: SigningSecret("s3cret"),
-          place: SourcePlace(file: "highwater.yml", line: 9, column: 5)
+          place: SourcePlace(file: "highwater.yml", line: 10, column: 5)
         )
       ]
     )
@@ -53,6 +53,7 @@ struct ContractExampleTests {
     )
     idle.place = SourcePlace(file: "scenarios/idle.yml", line: 2, column: 5)
     idle.root = folder.path
+    idle.build = .shell("make")
     let expected =
       try ["redis-load[clients=1]", "redis-load[clients=50]"].map { try load($0, in: folder.path) } + [idle]
     #expect(project.scenarios.map(\.name) == expected.map(\.name))
@@ -68,10 +69,11 @@ struct ContractExampleTests {
     target.input = .pipe
     target.main = .pidfile("\(root)/run/x.pid")
     var scenario = Scenario(name: ScenarioName(name), target: target)
-    scenario.place = SourcePlace(file: "highwater.yml", line: 14, column: 5)
+    scenario.place = SourcePlace(file: "highwater.yml", line: 15, column: 5)
     scenario.description = "One client fills 100 000 keys"
     scenario.tags = ["server"]
     scenario.root = root
+    scenario.build = .shell("make")
     scenario.setup = [.arguments(["mkdir", "-p", "run"])]
     scenario.teardown = [.shell("rm -rf run")]
     scenario.ready = Readiness(.log(try Pattern(parsing: "Ready to accept")), within: .seconds(10))
@@ -99,18 +101,18 @@ struct ContractExampleTests {
     call.headers = ["A": "b"]
     call.expectedStatus = 200
     call.times = 100
-    let turn = Step(.run(Step.Client(command: .shell("…"))), place: at(37, 39))
+    let turn = Step(.run(Step.Client(command: .shell("…"))), place: at(38, 39))
     return [
-      Step(.phase("load"), place: at(28)),
-      Step(.run(Step.Client(command: .arguments(["redis-benchmark", "-p", "7001", "-q"]))), place: at(29)),
-      Step(.http(call), place: at(30)),
-      Step(.send("SAVE\n"), place: at(31)),
-      Step(.expectOutput(try Pattern(parsing: "saved"), within: .seconds(5)), place: at(32)),
-      Step(.signal(.hup), place: at(33)),
-      Step(.wait(.seconds(2)), place: at(34)),
-      Step(.settle(within: .seconds(10)), place: at(35)),
-      Step(.mark("filled"), place: at(36)),
-      Step(.repeat(times: 200, steps: [turn]), place: at(37)),
+      Step(.phase("load"), place: at(29)),
+      Step(.run(Step.Client(command: .arguments(["redis-benchmark", "-p", "7001", "-q"]))), place: at(30)),
+      Step(.http(call), place: at(31)),
+      Step(.send("SAVE\n"), place: at(32)),
+      Step(.expectOutput(try Pattern(parsing: "saved"), within: .seconds(5)), place: at(33)),
+      Step(.signal(.hup), place: at(34)),
+      Step(.wait(.seconds(2)), place: at(35)),
+      Step(.settle(within: .seconds(10)), place: at(36)),
+      Step(.mark("filled"), place: at(37)),
+      Step(.repeat(times: 200, steps: [turn]), place: at(38)),
     ]
   }
 

@@ -177,6 +177,20 @@ struct LoadTests {
         == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
   }
 
+  @Test("A scenario is built by its own command, or else by the project's; the shell replaces their variables")
+  func builds() throws {
+    let scenarios = """
+      scenarios:
+        - {name: a, target: {shell: x}}
+        - {name: b, target: {shell: x}, build: [cc, -o, "a b", "${CC}"]}
+      """
+    let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\nbuild: make ${X}\n\(scenarios)"])
+    let builds = try folder.load().scenarios.map(\.build)
+    #expect(builds == [.shell("make ${X}"), .arguments(["cc", "-o", "a b", "${CC}"])])
+    let unbuilt = try ProjectFolder(files: ["highwater.yml": "version: 1\n\(scenarios)"])
+    #expect(try unbuilt.load().scenarios.map { $0.build == nil } == [true, false])
+  }
+
   @Test("The value of a variable is never printed")
   func secrets() throws {
     let hooks = "webhooks: [{url: '${A}'}, {url: 'http://${A}:x/'}]\nhistory: ${A}\n"

@@ -22,6 +22,7 @@ final class PipelineForge {
     """
   private static let projectFile = """
     version: 1
+    build: make
     scenarios:
       - {name: load, target: {command: [./hold]}, repetitions: 2, warmup: 0, gate: {peak_rss: [3%, 256KiB]}}
     """
@@ -168,7 +169,7 @@ final class PipelineForge {
 
   // MARK: What the systems give
 
-  private let gitLabInputs = ["inputs": ["package": "https://example.org/h.deb", "sha256": "0", "build": "make"]]
+  private let gitLabInputs = ["inputs": ["package": "https://example.org/h.deb", "sha256": "0"]]
 
   private func jenkinsContexts(_ branch: String, approving reason: String = "") -> [String: Any] {
     var variables = ["JOB_NAME": "project/\(branch)", "BRANCH_NAME": branch, "ORIGIN": home.url("origin").path]

@@ -34,6 +34,11 @@ struct ProjectReader {
     let includes = fields.value(of: ProjectKeys.include) ?? []
     project.includes = includes.map(\.path)
     project.scenarios = scenarios(fields, including: includes, file: file)
+    if let build = fields.value(of: ProjectKeys.build) {
+      for index in project.scenarios.indices where project.scenarios[index].build == nil {
+        project.scenarios[index].build = build
+      }
+    }
     return project
   }
 

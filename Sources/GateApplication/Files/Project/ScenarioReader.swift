@@ -53,6 +53,7 @@ struct ScenarioReader {
   }
 
   private func applyScript(_ fields: Fields, to scenario: inout Scenario) {
+    fields.take(ScenarioKeys.build, into: &scenario.build)
     fields.take(ScenarioKeys.setup, into: &scenario.setup)
     fields.take(ScenarioKeys.teardown, into: &scenario.teardown)
     fields.take(ScenarioKeys.ready, into: &scenario.ready)

@@ -154,18 +154,12 @@ struct CommitBuild {
     return "\(commit)\n\(command ?? "")\n\(changes)\n"
   }
 
-  /// The checkout and the build as a scenario, so that their processes end with the run, as all others do.
+  /// The checkout and the build as a scenario.
   private func scenario(building command: String?, upon isIntact: Bool, _ invocation: Invocation) -> Scenario {
-    var target = Target(command: .shell(command ?? ":"), workingDirectory: folder)
-    // Git sets variables such as GIT_DIR for its hooks, where a check may run.
-    target.inheritedEnvironment = invocation.variables.keys.filter { !$0.hasPrefix("GIT_") }
-    var scenario = Scenario(name: ScenarioName("build"), target: target)
+    var scenario = Scenario.building(.shell(command ?? ":"), in: folder, invocation)
+    // The folder may not exist before the setup.
     scenario.root = root
     scenario.setup = checkout(upon: isIntact).map { .arguments($0) }
-    scenario.timeout = .seconds(24 * 3600)
-    scenario.interval = .seconds(1)
-    scenario.isolation.randomAddresses = true
-    scenario.isolation.tracer = .off
     return scenario
   }
 

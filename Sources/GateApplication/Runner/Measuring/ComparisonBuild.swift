@@ -28,17 +28,19 @@ struct ComparisonBuild {
 enum ComparisonSource: Sendable, Equatable {
   /// A program, a command, or variables (``ReplacedCommand``).
   case command(String)
-  /// A revision of the repository, and the shell command that builds it, if it must be built.
+  /// A revision of the repository, and the shell command that builds it, instead of the project file's.
   case revision(String, build: String?)
 
   /// The build; a commit is built now.
-  fileprivate func build(for project: Project, log: String, _ invocation: Invocation) throws -> ComparisonBuild {
+  fileprivate func build(
+    of scenarios: [Scenario], in project: Project, log: String, _ invocation: Invocation
+  ) throws -> ComparisonBuild {
     switch self {
     case .command(let text):
       return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
     case .revision(let revision, let command):
       let build = try CommitBuild(revision, in: project.root)
-      try build.prepare(with: command, log: log, invocation)
+      try build.prepare(with: command ?? scenarios.buildLine, log: log, invocation)
       return ComparisonBuild(build)
     }
   }
@@ -55,9 +57,10 @@ enum ComparisonSource: Sendable, Equatable {
 extension ComparisonSource? {
   /// Does work with the build, while other runs are kept out of its worktree; without a build, if there is no source.
   func whileBuilt<Result>(
-    for project: Project, log: String, _ invocation: Invocation, _ work: (ComparisonBuild?) throws -> Result
+    for scenarios: [Scenario], of project: Project, log: String, _ invocation: Invocation,
+    _ work: (ComparisonBuild?) throws -> Result
   ) throws -> Result {
-    let build = try self?.build(for: project, log: log, invocation)
+    let build = try self?.build(of: scenarios, in: project, log: log, invocation)
     return try withExtendedLifetime(build) { try work(build) }
   }
 }

@@ -15,6 +15,8 @@ struct SharedOptions: Sendable, Equatable {
   var html: String?
   /// Further reports.
   var reports: [ReportFile] = []
+  /// Whether the checkout is measured as it is, without the project file's `build`.
+  var skipsBuild = false
 }
 
 extension SharedOptions {

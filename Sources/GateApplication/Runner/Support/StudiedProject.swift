@@ -7,11 +7,29 @@ struct StudiedProject {
   let artifacts: ArtifactsFolder
 }
 
+/// What a command measures.
+enum StudiedProgram {
+  case checkout
+  /// Commits of the repository, each built in a worktree.
+  case commits
+}
+
 extension SharedOptions {
+  /// Builds scenarios in the checkout, unless the user has done so.
+  ///
+  /// - Returns: The exit code of the command if that failed or was interrupted.
+  func build(
+    _ scenarios: [Scenario], of project: Project, into artifacts: ArtifactsFolder, _ invocation: Invocation
+  ) -> ExitCode? {
+    guard !skipsBuild else { return nil }
+    return CheckoutBuild(of: scenarios, in: project, log: artifacts.buildLog).failure(self, invocation)
+  }
+
   /// Checks everything that can be checked before a target starts, and with `check` what the command needs besides, then
-  /// does the work while the artifacts folder is locked.
+  /// builds the scenarios and does the work while the artifacts folder is locked.
   func study(
     _ selection: [String],
+    of program: StudiedProgram = .checkout,
     in invocation: Invocation,
     checking check: ([Scenario]) throws -> Void = { _ in },
     _ work: (StudiedProject) throws -> ExitCode
@@ -25,7 +43,8 @@ extension SharedOptions {
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare(in: project.root)
     return try artifacts.whileLocked {
-      try work(StudiedProject(project: project, scenarios: scenarios, artifacts: artifacts))
+      if program == .checkout, let code = build(scenarios, of: project, into: artifacts, invocation) { return code }
+      return try work(StudiedProject(project: project, scenarios: scenarios, artifacts: artifacts))
     }
   }
 }

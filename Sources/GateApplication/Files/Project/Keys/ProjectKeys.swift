@@ -3,6 +3,8 @@ import GateCore
 /// The keys of a project file, in the order of the documentation.
 enum ProjectKeys {
   static let version = Key("version", versionForm, "`1`; required", standard: nil, example: "version: 1")
+  static let build = Key(
+    "build", .command, "the command that builds what is measured; below", example: "build: make")
   static let baselines = Key(
     "baselines", .fixedPath, "folder of the approved baselines, to be committed", standard: "`baselines`",
     example: "baselines: ci/baselines")
@@ -27,7 +29,7 @@ enum ProjectKeys {
     "list of files and patterns (`*`, `?`, `[…]`), inside the repository, at most \(IncludeGlob.mostFiles) files",
     example: "include: [scenarios/*.yml]")
   static let defaults = KeyRow(
-    name: "defaults", meaning: "any key of a scenario but `name`, `target` and `matrix`", standard: "none",
+    name: "defaults", meaning: "any key of a scenario but `name`, `target`, `build` and `matrix`", standard: "none",
     example: "defaults: {warmup: 2}", shape: .mapping { ScenarioKeys.shared })
   static let links = Key(
     "links", .mapping(LinkKeys.table, LinkKeys.links),
@@ -42,8 +44,8 @@ enum ProjectKeys {
   static let table = KeyTable(
     "project", of: "a project file",
     [
-      version.row, baselines.row, history.row, artifacts.row, environment.row, jobs.row, include.row, defaults,
-      links.row, webhooks.row, scenarios,
+      version.row, build.row, baselines.row, history.row, artifacts.row, environment.row, jobs.row, include.row,
+      defaults, links.row, webhooks.row, scenarios,
     ], example: "version: 1")
 
   static let included = KeyTable(

@@ -11,6 +11,9 @@ enum ScenarioKeys {
   static let target = Key(
     "target", .mapping(TargetKeys.table, TargetKeys.target), "the program under measurement; required; below",
     standard: nil, example: "target: {command: [./server]}")
+  static let build = Key(
+    "build", .command, "the command that builds this scenario, instead of the project's `build`",
+    standard: "the project's `build`", example: "build: make server")
   static let setup = Key(
     "setup", .commands, "commands before each repetition, not measured", example: "setup: [[mkdir, -p, run]]")
   static let teardown = Key(
@@ -71,14 +74,14 @@ enum ScenarioKeys {
   static let table = KeyTable(
     "scenario", of: "a scenario",
     [
-      name.row, description.row, tags.row, target.row, setup.row, teardown.row, ready.row, steps.row, until.row,
-      stop.row, expect.row, timeout.row, repetitions.row, warmup.row, interval.row, memoryLimit.row, limit.row,
-      isolation.row, matrix.row, gate.row, exclusive.row, explain.row,
+      name.row, description.row, tags.row, target.row, build.row, setup.row, teardown.row, ready.row, steps.row,
+      until.row, stop.row, expect.row, timeout.row, repetitions.row, warmup.row, interval.row, memoryLimit.row,
+      limit.row, isolation.row, matrix.row, gate.row, exclusive.row, explain.row,
     ], example: "- name: load")
 
   /// Everything that scenarios can share.
   static let shared = KeyTable(
-    "defaults", of: "`defaults`", table.rows.filter { !["name", "target", "matrix"].contains($0.name) },
+    "defaults", of: "`defaults`", table.rows.filter { !["name", "target", "matrix", "build"].contains($0.name) },
     example: "defaults: {warmup: 1}")
 
   /// A word, or how long explaining may take in a check.
