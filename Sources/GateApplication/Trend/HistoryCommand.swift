@@ -22,13 +22,19 @@ struct HistoryCommand: ParsableCommand {
 
 struct HistoryListCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Lists the latest runs, or those of the named scenarios.",
-    usage: "highwater history list [<options>] [<name> ...]")
+    commandName: "list",
+    abstract: "Lists the latest runs or events, or those of the named scenarios.",
+    usage: "highwater history list [<options>] [<name> ...]",
+    discussion:
+      "With --events and --verbose each event has its largest changes, and commands that search for its commit.")
 
   @Argument(help: ArgumentHelp("Scenarios whose runs to list.", valueName: "name"))
   var names: [String] = []
 
-  @Option(help: ArgumentHelp("How many runs to list.", valueName: "n"))
+  @Flag(help: "List the events of the trend: what changed many scenarios at once.")
+  var events = false
+
+  @Option(help: ArgumentHelp("How many runs or events to list.", valueName: "n"))
   var limit = 20
 
   @OptionGroup var project: ProjectOptions
@@ -39,7 +45,9 @@ struct HistoryListCommand: UseCaseCommand {
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
-    try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: invocation)
+    let task: HistoryUse.Task =
+      events ? .listEvents(names: names, limit: limit) : .list(names: names, limit: limit)
+    return try HistoryUse(task, project.shared).run(in: invocation)
   }
 }
 

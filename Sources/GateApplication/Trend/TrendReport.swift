@@ -1,35 +1,50 @@
 import FoundationEssentials
 import GateCore
 
-/// Writes the history as a page.
+/// Writes the history as a page, as JSON or both.
 struct TrendReport {
-  /// The path of the page; `-` is standard output, nil is the project's artifacts folder.
+  /// The path of the page; `-` is standard output, nil is the project's artifacts folder, unless JSON is written.
   var output: String?
   /// The number of latest runs of each branch.
   var limit = Trend.latestRuns
   var options = SharedOptions()
 
   func run(in invocation: Invocation) throws -> ExitCode {
-    // An explicit history needs no project, which would only add links.
-    let project =
-      options.history != nil && options.config == nil
+    let project = try loadProject(in: invocation)
+    let trend = try options.trend(latest: limit, links: project?.links ?? BuildLinks(), in: invocation)
+    for file in options.reportFiles { try file.write(TrendFile.encode(trend), in: invocation) }
+    if output == "-" {
+      invocation.console.print(TrendPage.text(trend))
+    } else if output != nil || options.json == nil {
+      try writePage(trend, project, invocation)
+    }
+    return .pass
+  }
+
+  /// An explicit history needs no project, which would only add links.
+  private func loadProject(in invocation: Invocation) throws -> Project? {
+    options.history != nil && options.config == nil
       ? try? options.loadProject(in: invocation, webhooksNeeded: false)
       : try options.loadProject(in: invocation, webhooksNeeded: false)
-    let history = try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
-    let trend = try history.trend(
-      latest: limit, createdAt: invocation.now(), links: project?.links ?? BuildLinks())
-    let page = TrendPage.text(trend)
-    if output == "-" {
-      invocation.console.print(page)
-      return .pass
-    }
+  }
+
+  private func writePage(_ trend: Trend, _ project: Project?, _ invocation: Invocation) throws {
     let place =
       output.map(invocation.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
       ?? invocation.absolute("trend.html")
     if output == nil, let project { try ArtifactsFolder(path: project.artifacts).refuseOtherPlace(in: project.root) }
-    try SafeFile.write(Array(page.utf8), to: place)
+    try SafeFile.write(Array(TrendPage.text(trend).utf8), to: place)
     let scenarios = Console.count(Set(trend.series.map(\.name)).count, "scenario")
     invocation.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(invocation.shown(place))")
-    return .pass
+  }
+}
+
+extension SharedOptions {
+  /// The trend of the history, which must exist.
+  func trend(
+    latest: Int = Trend.latestRuns, links: BuildLinks = BuildLinks(), in invocation: Invocation
+  ) throws -> Trend {
+    let history = try historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
+    return try history.trend(latest: latest, createdAt: invocation.now(), links: links)
   }
 }

@@ -11,7 +11,7 @@ extension ScenarioSeries {
   /// The series with at most about 600 runs.
   ///
   /// Each section of older runs keeps the runs with the lowest and the highest value of a gated metric (or of the peak
-  /// and the steady level without one), the two runs at each level shift, the latest outliers, the first run of a
+  /// and the steady level without one), the runs around each level shift, the latest outliers, the first run of a
   /// baseline or an environment, and runs with failed repetitions. The range of the next point includes the values of
   /// omitted runs, so that no peak is lost.
   func downsampled() -> ScenarioSeries {
@@ -42,7 +42,7 @@ extension ScenarioSeries {
       let range = section * old / Self.sections..<(section + 1) * old / Self.sections
       for metric in mainMetrics { kept.formUnion(metric.extremes(in: range)) }
     }
-    kept.formUnion(metrics.flatMap { $0.shifts.flatMap { [max(0, $0.index - 1), $0.index] } })
+    kept.formUnion(metrics.flatMap(\.shifts).flatMap(\.neighbourhood).filter(runs.indices.contains))
     kept.formUnion(metrics.flatMap { $0.outliers.suffix(Self.mostOutliers) })
     kept.formUnion(approvals.map(\.index))
     kept.formUnion(environmentChanges.map(\.index))
@@ -75,8 +75,19 @@ extension MetricSeries {
       }
       return point
     }
-    for index in shifts.indices { series.shifts[index].index = newIndices[shifts[index].index] }
+    for (number, shift) in shifts.enumerated() {
+      series.shifts[number].index = newIndices[shift.index]
+      series.shifts[number].dates = shift.dates.map { newIndices[$0.lowerBound]...newIndices[$0.upperBound] }
+    }
     series.outliers = outliers.filter(Set(kept).contains).map { newIndices[$0] }
     return series
+  }
+}
+
+extension LevelShift {
+  /// The runs at which it can have happened, and one run before and after them.
+  fileprivate var neighbourhood: ClosedRange<Int> {
+    let dates = dates ?? index...index
+    return min(index, dates.lowerBound) - 1...max(index, dates.upperBound) + 1
   }
 }

@@ -48,9 +48,11 @@ package struct SeriesBuilder: Sendable {
         series[index].runs[run].index = newIndex
       }
     }
-    return Trend(
+    var trend = Trend(
       createdAt: createdAt, links: links, runs: used.map { source.runs[$0] }, runCount: source.runs.count,
       series: series, hiddenBranches: branches.hiddenCount, olderRuns: olderRuns)
+    trend.findEvents()
+    return trend
   }
 
   private func series(of runs: SeriesRuns, _ environment: String, _ branch: String?) -> ScenarioSeries {
@@ -73,7 +75,8 @@ package struct SeriesBuilder: Sendable {
           shifts: changes?.shifts ?? [],
           creep: changes?.creep,
           outliers: changes?.outliers ?? [],
-          levels: changes?.levels ?? [])
+          levels: changes?.levels ?? []
+        ).withStepDates { runs[$0].verdict != .failed }
       },
       approvals: runs.approvals,
       environmentChanges: runs.environmentChanges

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Statistics
 
 /// The changes of each scenario's memory over runs: everything that the trend page shows.
 package struct Trend: Sendable, Equatable {
@@ -14,6 +15,10 @@ package struct Trend: Sendable, Equatable {
   package var hiddenBranches = 0
   /// The number of runs of the shown branches that are not in the series because they have too many newer ones.
   package var olderRuns = 0
+  /// The indices of runs in which so many scenarios are outliers that no step is dated there.
+  package var setAside: [Int] = []
+  /// The newest first.
+  package var events: [TrendEvent] = []
 
   /// The number of latest runs of each branch that are shown unless told otherwise: a page of so many takes less than a
   /// second, whatever the length of the history.
@@ -49,6 +54,8 @@ package struct ScenarioSeries: Sendable, Equatable {
     package var composition: Composition?
     /// The number of omitted runs directly before this run; their extremes are in the ranges of its points.
     package var omitted = 0
+    /// Whether it is one of ``Trend/setAside``.
+    package var isSetAside = false
   }
 
   /// A baseline, from the first run that was compared with it.
@@ -80,6 +87,13 @@ package struct MetricSeries: Sendable, Equatable {
   package var outliers: [Int] = []
   /// The two levels that the program has alternated between since the last shift, ascending; empty if it has one.
   package var levels: [Double] = []
+
+  /// The levels between the shifts, each from the index of its first run; none without values.
+  package var segments: [(start: Int, median: Double)] {
+    guard let start = points.firstIndex(where: { $0 != nil }) else { return [] }
+    let first = shifts.first?.before ?? Spread.median(points.compactMap { $0?.median }) ?? 0
+    return [(start, first)] + shifts.map { ($0.index, $0.after) }
+  }
 
   /// The values of one run.
   package struct Point: Sendable, Equatable {
@@ -131,6 +145,8 @@ package struct LevelShift: Sendable, Equatable {
 
   /// The index in ``ScenarioSeries/runs`` of the first run at the new level, just after the last one at the old level.
   package var index: Int
+  /// The indices of the runs at which it can have happened, as far as noise allows to tell; nil if that is unknown.
+  package var dates: ClosedRange<Int>?
   package var before: Double
   package var after: Double
   /// The probability of such a shift for an unchanged program.

@@ -154,7 +154,7 @@ extension TrendData.Series {
     run = .init(differencesOf: series.runs.map { Int64($0.index) })
     verdict = series.runs.map { TrendData.digit($0.verdict) }.joined()
     omitted = .init(series.runs.map(\.omitted))
-    events = TrendEvent.all(of: series).map { event in
+    events = ScenarioEvent.all(of: series).map { event in
       TrendData.Event(
         index: event.index, kind: event.kind.style, metric: event.metric.map { PageWords.shown($0.text) },
         text: event.text, label: event.label)

@@ -132,7 +132,7 @@ extension TrendSection {
   private var mostPictures: Int { !hasPictures ? 0 : isOtherBranch ? 2 : .max }
 
   private var section: [String: Any] {
-    let events = TrendEvent.all(of: series)
+    let events = ScenarioEvent.all(of: series)
     return [
       "runs": Format.count(series.runCount, "run") + TrendPage.period(from: run(0), to: run(series.runs.count - 1)),
       "notes": series.metrics.compactMap { metric in metric.creep.map { PageWords.shown($0.displayText) } },
@@ -165,7 +165,7 @@ extension TrendSection {
     return metrics + [composition]
   }
 
-  private func values(of event: TrendEvent) -> [String: Any] {
+  private func values(of event: ScenarioEvent) -> [String: Any] {
     [
       "time": run(event.index)?.startedAt.minute ?? "", "commit": commit(event.index),
       "link": [PageWords.link(toCommit: run(event.index)?.commit, by: trend.links)].compactMap(\.self),

@@ -1,7 +1,7 @@
 import GateCore
 
 /// An event of a scenario in a run, or between it and the previous run.
-struct TrendEvent {
+struct ScenarioEvent {
   enum Kind: String {
     case regression
     case unexplainedRise = "unexplained rise"
@@ -35,18 +35,18 @@ struct TrendEvent {
   private static let mostFailuresOfRun = 3
 
   /// In order of time.
-  static func all(of series: ScenarioSeries) -> [TrendEvent] {
-    let shifts = series.metrics.flatMap { metric in metric.shifts.map { TrendEvent($0, of: metric) } }
+  static func all(of series: ScenarioSeries) -> [ScenarioEvent] {
+    let shifts = series.metrics.flatMap { metric in metric.shifts.map { ScenarioEvent($0, of: metric) } }
     let approvals = series.approvals.map { approved in
       let text = "baseline " + PageWords.shown(approved.approval.displayText)
-      return TrendEvent(index: approved.index, kind: .approval, text: text)
+      return ScenarioEvent(index: approved.index, kind: .approval, text: text)
     }
     let changes = series.environmentChanges.map { change in
-      TrendEvent(index: change.index, kind: .environment, text: PageWords.shown(change.differences.displayText))
+      ScenarioEvent(index: change.index, kind: .environment, text: PageWords.shown(change.differences.displayText))
     }
     let failures = series.runs.enumerated().flatMap { index, run in
       run.failedRepetitions.prefix(mostFailuresOfRun).map { failed in
-        TrendEvent(
+        ScenarioEvent(
           index: index, kind: .failure,
           text: "repetition \(failed.number): \(PageWords.shown(failed.loop?.displayText ?? failed.end.displayText))",
           label: failed.loop == nil ? failed.end.kind.rawValue : "loop")
@@ -57,7 +57,7 @@ struct TrendEvent {
   }
 
   /// The runs in which metrics began to fail, as one event each.
-  private static func regressions(in series: ScenarioSeries) -> [TrendEvent] {
+  private static func regressions(in series: ScenarioSeries) -> [ScenarioEvent] {
     series.runs.indices.compactMap { index in
       let began = series.metrics.filter { $0.fails(at: index) && !(index > 0 && $0.fails(at: index - 1)) }
       guard !began.isEmpty else { return nil }
@@ -67,12 +67,12 @@ struct TrendEvent {
       let texts =
         began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" }
         + [explanation].compactMap(\.self)
-      return TrendEvent(index: index, kind: .regression, text: texts.joined(separator: "; "))
+      return ScenarioEvent(index: index, kind: .regression, text: texts.joined(separator: "; "))
     }
   }
 }
 
-extension TrendEvent {
+extension ScenarioEvent {
   private init(_ shift: LevelShift, of metric: MetricSeries) {
     let size = shift.sizeText(unit: metric.unit)
     let levels = [shift.before, shift.after].map { Format.amount($0, unit: metric.unit) }

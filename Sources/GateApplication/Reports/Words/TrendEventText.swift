@@ -1,0 +1,74 @@
+import GateCore
+
+extension TrendEvent {
+  /// The median change, as in `+9.2 MiB (+12.6 %)`, or as in `+12.6 %` over several units.
+  var sizeText: String {
+    guard let size = medianSize, let unit = changes.first?.unit else { return Format.percent(medianPercent) }
+    return Format.difference(size, unit: unit) + Format.bracketedPercent(medianPercent)
+  }
+
+  /// As in `40 of 41 scenarios`, or the name of the only one.
+  var scopeText: String {
+    let scenarios = scenarios
+    guard scenarios.count > 1 || measured > 1, let first = scenarios.first else { return scenarios.first?.text ?? "" }
+    return scenarios.count == 1 && measured > 1
+      ? first.text : "\(scenarios.count) of \(Format.count(measured, "scenario"))"
+  }
+
+  /// As in `unexplained`, or as in `environment changed: kernel 6.1 → 6.6; approved by Ada: the new cache`.
+  var causeText: String {
+    let environment = cause.environment.isEmpty ? [] : ["environment changed: \(cause.environment.displayText)"]
+    let texts = environment + approvals.map(\.shortText) + [partText, functionText].compactMap(\.self)
+    let known = texts.isEmpty ? [kind == .fall ? "unexplained fall" : "unexplained"] : texts
+    return (known + (isResolved ? ["reverted since"] : [])).joined(separator: "; ")
+  }
+
+  /// ``causeText`` for a table's cell.
+  var shortCauseText: String {
+    if isResolved { return "reverted since" }
+    if !cause.environment.isEmpty { return cause.environment.displayText }
+    return needsAttention || approvals.isEmpty
+      ? functionText ?? "unexplained" : "approved by \(approvals[0].by)"
+  }
+
+  /// As in `12 of 40 scenarios not approved`.
+  private var partText: String? {
+    let count = scenarios.count
+    guard approvedCount > 0, approvedCount < count else { return nil }
+    return "\(count - approvedCount) of \(Format.count(count, "scenario")) not approved"
+  }
+
+  private var functionText: String? {
+    cause.explanation?.finding.culprit.map { $0.change.function.displayText }
+  }
+
+  /// The command that lists the commits that can have caused it; nil if they are unknown or none.
+  var logCommand: [String]? {
+    commits.map { ["git", "log", "--oneline", "\($0.good)..\($0.bad)"] }
+  }
+
+  /// The command that searches for the commit, with the scenario that changed most; nil if no commit caused it, or if
+  /// memory fell.
+  var bisectCommand: [String]? {
+    guard let commits, kind == .rise || kind == .mixed || kind == .creep,
+      let change = mainChanges.first(where: { $0.size > 0 && !$0.metric.isInstances })
+    else { return nil }
+    return ["highwater", "bisect", "--good", commits.good, "--bad", commits.bad, "--metric", change.metric.text]
+      + (kind == .creep ? ["--all-steps"] : []) + [change.scenario.text]
+  }
+
+  private var commits: (good: String, bad: String)? {
+    guard let good = before?.commit, let bad = after.commit, CommitID.isHash(good), CommitID.isHash(bad),
+      !CommitID.areSame(good, bad)
+    else { return nil }
+    return (good, bad)
+  }
+}
+
+extension TrendEvent.Change {
+  /// As in `peak_rss 60.2 MiB → 69.4 MiB (+15.3 %)`.
+  var displayText: String {
+    let levels = [before, after].map { Format.amount($0, unit: unit) }
+    return "\(metric) \(levels[0]) → \(levels[1])" + Format.bracketedPercent(percent)
+  }
+}
