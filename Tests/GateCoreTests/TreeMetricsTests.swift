@@ -57,8 +57,9 @@ struct TreeMetricsTests {
     #expect(recording.result().metrics[.treePeak] == 33 * mebibyte)
   }
 
-  @Test("A crash, and a failed main process, are noted where the target ended well; other exits and signals are not")
-  func failedProcesses() {
+  @Test(
+    "A crash, and a main process that failed or was killed, are noted where the target ended well; other ends are not")
+  func failedProcesses() throws {
     var recording = Readings.plateau(20)
     recording.processes = (1...5).map { process($0, 7, isMain: $0 == 2) }
     recording.processes[0].ending = .exited(code: 1)
@@ -72,10 +73,12 @@ struct TreeMetricsTests {
         .processFailed(command: "p2", status: .exited(code: 134)),
         .processFailed(command: "p3", status: .signaled(signal: .abrt, coreDumped: false)),
       ])
-    // As an OOM daemon does.
-    recording.processes[1].ending = .signaled(signal: .kill, coreDumped: false)
-    let killed = RecordingNote.processFailed(command: "p2", status: .signaled(signal: .kill, coreDumped: false))
-    #expect(recording.result().notes.contains(killed))
+    // An OOM daemon, the CPU limit, and whoever else may have sent it.
+    for name in ["KILL", "TERM", "XCPU", "USR1", "PIPE"] {
+      let ending = EndEvidence.Status.signaled(signal: try #require(Signal(name: name)), coreDumped: false)
+      recording.processes[1].ending = ending
+      #expect(recording.result().notes.contains(.processFailed(command: "p2", status: ending)), "\(name)")
+    }
     recording.stopRequested = .zero
     #expect(!recording.result().notes.contains { if case .processFailed = $0 { true } else { false } })
   }

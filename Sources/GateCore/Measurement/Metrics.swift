@@ -297,15 +297,15 @@ extension Recording {
     return refusals.contains { line.contains($0) } && tracers.contains { line.contains($0) }
   }
 
-  /// What a shell or a launcher may hide: processes that crashed, and a main process that failed or was killed, as by an OOM
-  /// daemon, before the stop request.
+  /// What a shell or a launcher may hide: processes that crashed, and a main process that failed or that any signal ended,
+  /// as an OOM daemon or a limit does, before the stop request.
   ///
   /// The end of the first process is judged.
   private var failedProcesses: [RecordingNote] {
     let ended = processes.dropFirst().filter { process in stopRequested.map { process.lastSeen < $0 } ?? true }
     let failed = ended.compactMap { process -> RecordingNote? in
       guard let ending = process.ending else { return nil }
-      guard ending.isCrash || process.isMain && (ending.isFailure || ending.isKill) else { return nil }
+      guard ending.isCrash || process.isMain && ending != .exited(code: 0) else { return nil }
       return .processFailed(command: process.command, status: ending)
     }
     var notes: [RecordingNote] = []

@@ -11,9 +11,6 @@ package struct EndEvidence: Sendable, Equatable {
       return [.ill, .trap, .abrt, .bus, .fpe, .segv, .sys].contains(signal)
     }
 
-    /// Whether SIGKILL ended it, which leaves a program no choice.
-    var isKill: Bool { if case .signaled(.kill, _) = self { true } else { false } }
-
     /// Whether it crashed, or exited with another code than 0.
     package var isFailure: Bool {
       if case .exited(let code) = self { code != 0 } else { isCrash }
