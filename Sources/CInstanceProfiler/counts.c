@@ -212,11 +212,15 @@ struct output {
   char text[4096];
 };
 
+/// How often a write is repeated that a signal interrupts.
+#define MOST_INTERRUPTIONS 10000
+
 static void flush(struct output *output) {
+  int turns = 0;
   for (size_t from = 0; from < output->length && output->error == 0;) {
     ssize_t written = write(output->file, output->text + from, output->length - from);
     if (written >= 0) from += (size_t)written;
-    else if (errno != EINTR) output->error = errno;
+    else if (errno != EINTR || ++turns == MOST_INTERRUPTIONS) output->error = errno;
   }
   output->length = 0;
 }

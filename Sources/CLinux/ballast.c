@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "internal.h"
 #include "tracer.h"
 
 #include <elf.h>
@@ -131,8 +132,9 @@ static int set_registers(pid_t thread, registers *state) {
 static int continue_to_call(pid_t thread) {
   if (ptrace(PTRACE_SYSCALL, thread, NULL, NULL) != 0) return errno;
   siginfo_t stop;
+  int turns = 0;
   while (waitid(P_PID, (id_t)thread, &stop, WSTOPPED | WEXITED | WNOWAIT | __WALL) != 0) {
-    if (errno != EINTR) return errno;
+    if (!hw_is_interrupted(&turns)) return errno;
   }
   // With PTRACE_O_TRACESYSGOOD (ptrace(2)).
   if (stop.si_code != CLD_TRAPPED || stop.si_status != (SIGTRAP | 0x80)) return EINTR;

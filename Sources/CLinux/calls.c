@@ -55,7 +55,7 @@ int hw_executable(const char *path) {
 }
 
 int hw_sleep_until(int64_t instant, int wake) {
-  for (;;) {
+  for (int turns = 0;;) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     int64_t left = instant - ((int64_t)time.tv_sec * 1000000000 + time.tv_nsec);
@@ -64,8 +64,9 @@ int hw_sleep_until(int64_t instant, int wake) {
     struct pollfd wanted = {.fd = wake, .events = POLLIN};
     int ready = ppoll(&wanted, 1, &limit, NULL);
     // Otherwise a refused call would pass for the end of the time, and a request to wake up would not be seen.
-    if (ready < 0 && errno != EINTR) ready = poll(&wanted, 1, (int)(left / 1000000) + 1);
-    if (ready >= 0 || errno != EINTR) return ready > 0;
+    int is_interrupted = ready < 0 && left > 0 && hw_is_interrupted(&turns);
+    if (ready < 0 && !is_interrupted) ready = poll(&wanted, 1, (int)(left / 1000000) + 1);
+    if (!is_interrupted) return ready > 0;
   }
 }
 
@@ -100,7 +101,8 @@ static int ends_within(pid_t pid, int *status, int64_t milliseconds) {
   int64_t deadline = milliseconds_now() + milliseconds, left = milliseconds;
   struct pollfd end = {.fd = hw_pidfd_open(pid), .events = POLLIN};
   pid_t found;
-  while (((found = waitpid(pid, status, WNOHANG)) == 0 || (found < 0 && errno == EINTR)) && left > 0) {
+  int turns = 0;
+  while (((found = waitpid(pid, status, WNOHANG)) == 0 || (found < 0 && hw_is_interrupted(&turns))) && left > 0) {
     poll(&end, 1, end.fd < 0 ? PAUSE_MILLISECONDS : (int)left);
     left = deadline - milliseconds_now();
   }
@@ -240,8 +242,9 @@ static _Noreturn void touch_and_wait(size_t size, int ready, int wait) {
   // Touches every page: none is smaller than 4 KiB.
   for (size_t at = 0; at < size; at += 4096) *(volatile char *)(memory + at) = 1;
   char byte = 1;
+  int turns = 0;
   if (write(ready, &byte, 1) == 1) {
-    while (read(wait, &byte, 1) < 0 && errno == EINTR) continue;
+    while (read(wait, &byte, 1) < 0 && hw_is_interrupted(&turns)) continue;
   }
   _exit(0);
 }
@@ -261,7 +264,8 @@ pid_t hw_still_child(size_t size, int *release) {
   close_ends(ready[1], wait[0]);
   char byte;
   ssize_t count = -1;
-  while (pid > 0 && (count = read(ready[0], &byte, 1)) < 0 && errno == EINTR) continue;
+  int turns = 0;
+  while (pid > 0 && (count = read(ready[0], &byte, 1)) < 0 && hw_is_interrupted(&turns)) continue;
   close(ready[0]);
   *release = wait[1];
   if (count == 1) return pid;

@@ -130,9 +130,9 @@ static _Noreturn void keep_leaf(const char *path, int ends[2]) {
   setsid();
   hw_close_all_but(&ends[1], 1);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int code = folder < 0 ? errno : occupy_leaf(folder);
+  int code = folder < 0 ? errno : occupy_leaf(folder), turns = 0;
   if (send(ends[1], &code, sizeof code, MSG_NOSIGNAL) == sizeof code) {
-    while (code == 0 && read(ends[1], &code, sizeof code) < 0 && errno == EINTR) continue;
+    while (code == 0 && read(ends[1], &code, sizeof code) < 0 && hw_is_interrupted(&turns)) continue;
   }
   if (folder >= 0) give_up_leaf(folder);
   _exit(0);
@@ -147,10 +147,10 @@ int hw_occupy_leaf(const char *folder, struct hw_leaf *leaf) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
   pid_t pid = hw_fork_blocking_signals();
-  int code = pid < 0 ? errno : EIO;
+  int code = pid < 0 ? errno : EIO, turns = 0;
   if (pid == 0) keep_leaf(folder, ends);
   close(ends[1]);
-  while (pid > 0 && read(ends[0], &code, sizeof code) < 0 && errno == EINTR) continue;
+  while (pid > 0 && read(ends[0], &code, sizeof code) < 0 && hw_is_interrupted(&turns)) continue;
   *leaf = (struct hw_leaf){.keeper = pid, .socket = ends[0]};
   if (pid < 0) close(ends[0]);
   else if (code != 0) hw_give_up_leaf(*leaf);

@@ -3,6 +3,7 @@
 #ifndef HW_INTERNAL_H
 #define HW_INTERNAL_H
 
+#include <errno.h>
 #include <sys/types.h>
 
 #include "CLinux.h"
@@ -12,6 +13,9 @@
 #define HW_THREAD_SANITIZER 1
 #endif
 #endif
+
+/// How often a call is repeated that signals interrupt.
+#define HW_MOST_INTERRUPTIONS 10000
 
 /// For functions of a child that shares its parent's memory: a sanitizer would record the child's calls and stack as
 /// the parent's.
@@ -28,6 +32,12 @@ void hw_name_process(const char *name);
 
 /// Closes all descriptors except these; a supervisor must not hold the pipes of others open.
 void hw_close_all_but(int *kept, int count);
+
+/// Whether to repeat a call that a signal interrupted, which failed `times` in a row so far.
+///
+/// Not without end: a debugger or a filter of system calls may let each call end so, and signals come in such a number
+/// only from somebody who wants a loop.
+static inline int hw_is_interrupted(int *times) { return errno == EINTR && ++*times < HW_MOST_INTERRUPTIONS; }
 
 // MARK: - The program
 

@@ -15,10 +15,10 @@
 
 /// Waits for the next status of a traced child; -1 if there is none.
 static int next_status(pid_t child) {
-  int status = 0;
+  int status = 0, turns = 0;
   pid_t found;
   do found = waitpid(child, &status, __WALL);
-  while (found < 0 && errno == EINTR);
+  while (found < 0 && hw_is_interrupted(&turns));
   return found == child ? status : -1;
 }
 

@@ -46,7 +46,11 @@ HW_NO_SANITIZER static int become_program(void *argument) {
   struct hw_start *start = argument;
   const struct hw_plan *plan = start->plan;
   char byte;
-  while (read(start->gate, &byte, 1) < 0 && errno == EINTR) continue;
+  int turns = 0;
+  ssize_t count;
+  while ((count = read(start->gate, &byte, 1)) < 0 && hw_is_interrupted(&turns)) continue;
+  // Nobody may trace it yet.
+  if (count < 0) fail(start, HW_STAGE_SUPERVISOR);
   // Die with the supervisor if it is killed. The supervisor has one thread, so "the parent thread" of prctl(2) is the
   // supervisor itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -121,7 +125,8 @@ static pid_t clone_program(struct hw_start *start) {
 /// Waits for the exec or exit of an untraced child: both close its end of the pipe.
 static void await_exec(int executed) {
   char byte;
-  while (read(executed, &byte, 1) < 0 && errno == EINTR) continue;
+  int turns = 0;
+  while (read(executed, &byte, 1) < 0 && hw_is_interrupted(&turns)) continue;
 }
 
 static void ignore_record(void *context, struct hw_record record) {
@@ -130,8 +135,8 @@ static void ignore_record(void *context, struct hw_record record) {
 
 /// Continues a traced child until its exec stop, or its exit before that.
 static void await_traced_exec(struct hw_start *start) {
-  for (;;) {
-    if (hw_trace_wait(start->pid, &start->status, 0, &start->highest) < 0 && errno == EINTR) continue;
+  for (int turns = 0;;) {
+    if (hw_trace_wait(start->pid, &start->status, 0, &start->highest) < 0 && hw_is_interrupted(&turns)) continue;
     if (!WIFSTOPPED(start->status) || hw_trace_is_exec(start->status)) return;
     hw_trace_stop(start->pid, start->status, start->highest, ignore_record, NULL);
   }
@@ -140,8 +145,9 @@ static void await_traced_exec(struct hw_start *start) {
 /// Lets the child execute its program; -1 and errno on failure.
 static int open_gate(int gate) {
   ssize_t written;
+  int turns = 0;
   do written = write(gate, "", 1);
-  while (written < 0 && errno == EINTR);
+  while (written < 0 && hw_is_interrupted(&turns));
   return written < 0 ? -1 : 0;
 }
 

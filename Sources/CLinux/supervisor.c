@@ -121,6 +121,15 @@ static int is_trace_event(const struct supervisor *supervisor, const struct hw_r
   return record->event > HW_EVENT_DONE;
 }
 
+/// Waits for either of two descriptors.
+///
+/// Exits if that fails over and over: the supervisor would spin, and hear no request.
+static void wait_for(struct pollfd wanted[2], int milliseconds) {
+  static int failures;
+  failures = poll(wanted, 2, milliseconds) < 0 ? failures + 1 : 0;
+  if (failures >= HW_MOST_INTERRUPTIONS) _exit(1);
+}
+
 /// Writes a record. If the pipe is full, waits for the runner and still serves the control pipe.
 ///
 /// Exits if a record cannot be written to a living runner, which would wait for it or miss what was measured: it finds the
@@ -128,15 +137,15 @@ static int is_trace_event(const struct supervisor *supervisor, const struct hw_r
 static void send_record(struct supervisor *supervisor, struct hw_record record) {
   int pipe = is_trace_event(supervisor, &record) ? supervisor->events : supervisor->report;
   record.time = now();
-  while (write(pipe, &record, sizeof record) < 0) {
-    if (errno == EINTR) continue;
+  for (int turns = 0; write(pipe, &record, sizeof record) < 0;) {
+    if (hw_is_interrupted(&turns)) continue;
     if (errno == EPIPE) return;  // the runner has exited
     if (errno != EAGAIN) _exit(1);
     struct pollfd wanted[2] = {
       {.fd = pipe, .events = POLLOUT},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
-    poll(wanted, 2, supervisor->deadline == 0 ? -1 : 20);
+    wait_for(wanted, supervisor->deadline == 0 ? -1 : 20);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;
     kill_round(supervisor);
@@ -218,12 +227,12 @@ static int reap(struct supervisor *supervisor) {
 ///
 /// The pipe may still hold a kill request that arrived after the last process had ended.
 static void await_release(struct supervisor *supervisor) {
-  for (;;) {
+  for (int turns = 0;;) {
     char request = 0;
     ssize_t length = read(supervisor->control, &request, 1);
     if (length > 0 && request == HW_REQUEST_RELEASE) return;
     if (length == 0) supervisor->runner_gone = 1;
-    if (length == 0 || (length < 0 && errno != EINTR)) return;
+    if (length == 0 || (length < 0 && !hw_is_interrupted(&turns))) return;
   }
 }
 
@@ -239,7 +248,8 @@ static _Noreturn void finish(struct supervisor *supervisor) {
 /// Consumes the pending SIGCHLD; one read is enough, since standard signals do not queue.
 static void consume_signal(int descriptor) {
   struct signalfd_siginfo ended;
-  while (read(descriptor, &ended, sizeof ended) < 0 && errno == EINTR) continue;
+  int turns = 0;
+  while (read(descriptor, &ended, sizeof ended) < 0 && hw_is_interrupted(&turns)) continue;
 }
 
 /// How long to wait for the next event in milliseconds; -1 for any time.
@@ -259,7 +269,7 @@ static _Noreturn void watch(struct supervisor *supervisor) {
       {.fd = supervisor->children, .events = POLLIN},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
-    poll(wanted, 2, timeout(supervisor));
+    wait_for(wanted, timeout(supervisor));
     if (wanted[0].revents != 0) consume_signal(supervisor->children);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;

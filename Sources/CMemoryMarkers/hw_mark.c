@@ -77,11 +77,15 @@ static int fifo(void) {
   return connect_fifo();
 }
 
+/// How often a write is repeated that a signal interrupts.
+#define MOST_INTERRUPTIONS 10000
+
 static bool write_line(int descriptor, const char *line, size_t length) {
   ssize_t written;
+  int turns = 0;
   do {
     written = write(descriptor, line, length);
-  } while (written < 0 && errno == EINTR);
+  } while (written < 0 && errno == EINTR && ++turns < MOST_INTERRUPTIONS);
   return written == (ssize_t)length;
 }
 

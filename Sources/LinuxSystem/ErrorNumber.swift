@@ -21,14 +21,31 @@ package struct ErrorNumber: Error, Sendable, Hashable {
   }
 }
 
+/// How often a system call is repeated that signals interrupt.
+///
+/// Not without end: a debugger or a filter of system calls may let each call end so.
+private let mostInterruptions = 10_000
+
 /// Repeats a system call that a signal interrupted.
 ///
-/// - Throws: `errno` where the call returns less than zero.
+/// - Throws: `errno` where the call returns less than zero; `EINTR` if it does so over and over.
 @discardableResult
 package func retrying<Value: SignedInteger>(_ call: () -> Value) throws(ErrorNumber) -> Value {
-  while true {
+  for _ in 1..<mostInterruptions {
     let value = call()
     if value >= 0 { return value }
     guard errno == EINTR else { throw .last }
   }
+  throw .last
+}
+
+/// The same where a negative value tells of the error in `errno`.
+package func retried<Value: SignedInteger>(_ call: () -> Value) -> Value {
+  var value = call()
+  var turns = 1
+  while value < 0, errno == EINTR, turns < mostInterruptions {
+    value = call()
+    turns += 1
+  }
+  return value
 }

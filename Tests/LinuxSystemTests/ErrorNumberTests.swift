@@ -25,6 +25,20 @@ struct ErrorNumberTests {
     #expect(try retrying(call) == 7)
     results = [(-1, EBADF)]
     #expect(throws: ErrorNumber(EBADF)) { try retrying(call) }
+    results = [(-1, EINTR), (5, 0)]
+    #expect(retried(call) == 5)
+    results = [(-1, EBADF)]
+    #expect(retried(call) == -1)
+  }
+
+  @Test("A call that is interrupted each time fails in the end")
+  func endlessInterruptions() {
+    func call() -> Int {
+      errno = EINTR
+      return -1
+    }
+    #expect(throws: ErrorNumber(EINTR)) { try retrying(call) }
+    #expect(retried(call) == -1)
   }
 
   @Test("A temporary folder can be read by its owner only, and a missing parent is an error")

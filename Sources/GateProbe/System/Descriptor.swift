@@ -19,24 +19,19 @@ extension Descriptor {
 
   /// Reads the available bytes once; retries after EINTR.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
-    while true {
-      let count = Glibc.read(number, buffer.baseAddress, buffer.count)
-      if count > 0 { return .bytes(count) }
-      if count == 0 { return .end }
-      if errno == EINTR { continue }
-      return errno == EAGAIN ? .nothingYet : .end
-    }
+    let count = retried { Glibc.read(number, buffer.baseAddress, buffer.count) }
+    if count > 0 { return .bytes(count) }
+    return count < 0 && errno == EAGAIN ? .nothingYet : .end
   }
 
   /// Writes once as much as fits; returns `.failed(EPIPE)`, without a SIGPIPE, if no reader is left.
   func write(_ bytes: some Collection<UInt8>) -> Writing {
     SignalMask.withoutPipeSignal {
-      while true {
-        let count = Array(bytes).withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        if count >= 0 { return .bytes(count) }
-        if errno == EINTR { continue }
-        return errno == EAGAIN ? .full : .failed(errno)
+      let count = Array(bytes).withUnsafeBytes { bytes in
+        retried { Glibc.write(number, bytes.baseAddress, bytes.count) }
       }
+      if count >= 0 { return .bytes(count) }
+      return errno == EAGAIN ? .full : .failed(errno)
     }
   }
 }

@@ -100,8 +100,7 @@ extension LinuxCalls {
   static func events(from report: Int32, atMost limit: Int = 11) -> [SupervisorEvent]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
-      var count: Int
-      repeat { count = read(report, records.baseAddress, size) } while count < 0 && errno == EINTR
+      let count = retried { read(report, records.baseAddress, size) }
       guard count > 0 else { return count < 0 && errno == EAGAIN ? [] : nil }
       return records.prefix(count / MemoryLayout<hw_record>.stride).compactMap(SupervisorEvent.init)
     }

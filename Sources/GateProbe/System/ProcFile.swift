@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 import Synchronization
 
 /// A file under `/proc`, kept open so that each reading costs one `pread`.
@@ -34,10 +35,8 @@ struct ProcFile: ~Copyable {
 
   /// Reads the file from `offset`.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> UnsafeRawBufferPointer? {
-    var count: Int
-    repeat {
-      count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-    } while count < 0 && errno == EINTR
+    let descriptor = descriptor
+    let count = retried { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
     return count < 0 ? nil : UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 }

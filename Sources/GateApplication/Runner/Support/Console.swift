@@ -190,15 +190,16 @@ package final class Console: Sendable {
   private func write(_ text: String, to descriptor: CInt) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let written = rest.withUnsafeBytes { bytes in retried { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+      }
       let code = errno
       if written >= 0 {
         rest = rest.dropFirst(written)
       } else if code == EAGAIN {
         // The stream is in non-blocking mode.
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&ready, 1, -1)
-      } else if code != EINTR {
+        if retried({ poll(&ready, 1, -1) }) < 0 { return }
+      } else {
         if code != EPIPE { state.withLock { $0.outputError = $0.outputError ?? code } }
         return
       }
