@@ -1,8 +1,11 @@
 #include "CPostgreSQL.h"
 
 #include <dlfcn.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
 static struct hw_pq functions;
 static const struct hw_pq *loaded;
@@ -38,4 +41,11 @@ static void load(void) {
 const struct hw_pq *hw_pq_load(void) {
   pthread_once(&once, load);
   return loaded;
+}
+
+uint64_t hw_pq_received(int socket) {
+  // An older kernel fills less of it.
+  struct tcp_info info = {.tcpi_bytes_received = 0};
+  socklen_t length = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_received : 0;
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import LoopbackServers
 import Testing
@@ -94,5 +95,35 @@ struct PostgreSQLTests {
     for text in ["", "[]", "{\"a\"", "{\"a\":[1]}", "{\"a\":[1,2,3,4,\"pass\",x,1,1,1,1]}"] {
       #expect(throws: DamagedRow.self, "\(text)") { try text.withCString { try MetricsColumn.decode($0) { _, _ in } } }
     }
+  }
+
+  /// Answers each query with rows without an end, after it has printed its port.
+  private static let endlessServer = """
+    import socket, struct, sys
+    message = lambda kind, body: kind + struct.pack('!I', len(body) + 4) + body
+    listener = socket.create_server(('127.0.0.1', 0))
+    print(listener.getsockname()[1], flush=True)
+    client, _ = listener.accept()
+    client.recv(65536)
+    client.sendall(message(b'R', struct.pack('!I', 0)) + message(b'Z', b'I'))
+    client.recv(65536)
+    client.sendall(message(b'T', struct.pack('!H', 1) + b'a\\0' + b'\\0' * 18))
+    rows = message(b'D', struct.pack('!Hi', 1, 8) + b'x' * 8) * 1000
+    while True: client.sendall(rows)
+    """
+
+  @Test("A server that sends rows without an end is left")
+  func endlessRows() throws {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", Self.endlessServer]
+    (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+    try process.run()
+    let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).filter(\.isNumber)
+    let address = DatabaseAddress(url: Secret("postgresql://gate@127.0.0.1:\(port)/gate?sslmode=disable"), shown: "db")
+    // It may wait for ten minutes for each answer.
+    let error = #expect(throws: HistoryError.self) { try History.open(address, project: "shop", for: .pruning) }
+    #expect(error?.problem == "sent more than 64 MiB as one answer", "\(error?.problem ?? "")")
+    process.waitUntilExit()
   }
 }

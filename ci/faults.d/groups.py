@@ -1,5 +1,5 @@
 """The attempts of each group: generators of `Attempt`."""
-import base64, json, os, pathlib, re, shlex, shutil, signal, socket, struct, subprocess, threading, time
+import base64, itertools, json, os, pathlib, re, shlex, shutil, signal, socket, struct, subprocess, threading, time
 
 import attempt
 from attempt import Attempt
@@ -237,6 +237,9 @@ def servers(template, quick):
         "ready, without an answer": message(b"Z", b"I"), "an empty answer": message(b"I") + message(b"Z", b"I"),
         "half a row": message(b"T", struct.pack("!H", 1) + b"a\0" + b"\0" * 18) + b"D\0\0\0\x20\0\1",
         "notices without an end": lambda: iter(lambda: message(b"N", b"Mx\0\0") * 1000, None),
+        "rows without an end": lambda: itertools.chain(
+            [message(b"T", struct.pack("!H", 1) + b"a\0" + b"\0" * 18)],
+            iter(lambda: message(b"D", struct.pack("!Hi", 1, 8) + b"x" * 8) * 1000, None)),
         "rows of no kind": message(b"D", struct.pack("!H", 5000)),
     }
     for name, answer in (answers if quick else {**answers, **more}).items():

@@ -7,6 +7,8 @@
 #ifndef HW_CPOSTGRESQL_H
 #define HW_CPOSTGRESQL_H
 
+#include <stdint.h>
+
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 
@@ -60,6 +62,11 @@ struct hw_pq {
   int (*_Nonnull getisnull)(const PGresult *_Nonnull, int row, int column);
   void (*_Nonnull clear)(PGresult *_Nullable);
 };
+
+/// The bytes that a TCP connection has received so far (`TCP_INFO`, tcp(7)); 0 for another one.
+///
+/// Why C: the structure of the kernel has grown, and that of the C library lacks the count.
+uint64_t hw_pq_received(int socket);
 
 /// Loads `libpq.so.5`; NULL if it cannot be loaded.
 const struct hw_pq *_Nullable hw_pq_load(void);

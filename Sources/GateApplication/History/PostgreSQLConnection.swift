@@ -42,13 +42,19 @@ final class PostgreSQLConnection {
     }
   }
 
+  /// The most that a server may send as the answer to one statement, in bytes.
+  ///
+  /// Our largest answers take some 10 MB. libpq keeps all of one, and needs up to four times as much memory for it.
+  static let largestAnswer: UInt64 = 64 << 20
+
   private func results(_ send: () -> Int32) throws -> PostgreSQLRows {
-    try waiting { end in
+    let receivedBefore = hw_pq_received(libpq.socket(handle))
+    return try waiting { end in
       guard !isLost, send() == 1 else { throw lost() }
       try flush(until: end)
       var rows: PostgreSQLRows?
       var failure: PostgreSQLError?
-      while let result = try nextResult(until: end) {
+      while let result = try nextResult(until: end, after: receivedBefore) {
         if let error = result.error {
           // After one of these libpq returns results without an end: for data to copy, or of a closed connection.
           if error.kind == .lost {
@@ -75,10 +81,14 @@ final class PostgreSQLConnection {
     }
   }
 
-  private func nextResult(until end: ContinuousClock.Instant) throws -> PostgreSQLRows? {
+  private func nextResult(until end: ContinuousClock.Instant, after received: UInt64) throws -> PostgreSQLRows? {
     while libpq.isBusy(handle) == 1 {
       _ = try wait(POLLIN, until: end)
       guard libpq.consumeInput(handle) == 1 else { throw lost() }
+      guard hw_pq_received(libpq.socket(handle)) <= received + Self.largestAnswer else {
+        isLost = true
+        throw PostgreSQLError(.tooLarge, "sent more than \(Self.largestAnswer >> 20) MiB as one answer")
+      }
     }
     return libpq.getResult(handle).map { PostgreSQLRows(libpq, $0) }
   }

@@ -9,6 +9,8 @@ struct PostgreSQLError: Error {
     case lost
     case unreachable
     case timeout
+    /// An answer that no history has.
+    case tooLarge
     case noLibrary
   }
 
@@ -49,6 +51,7 @@ extension HistoryError {
         code: .unavailable, path: path, problem: "cannot be used: `libpq.so.5` is not installed",
         hint: "install libpq, on Debian and Ubuntu the package `libpq5`")
     case .timeout: self.init(code: .busy, path: path, problem: message)
+    case .tooLarge: self.init(code: .unavailable, path: path, problem: message, hint: "check the server's address")
     case .unreachable: self.init(code: .unavailable, path: path, problem: "cannot be reached: \(message)")
     case .lost: self.init(code: .unavailable, path: path, problem: "was disconnected: \(message)")
     case .server(let state): self.init(state: state, message: message, path: path)
