@@ -35,18 +35,27 @@ struct MemoryFiles {
   private struct File: Hashable {
     let device: UInt
     let number: UInt
+
+    init(_ facts: stat) {
+      (device, number) = (UInt(facts.st_dev), UInt(facts.st_ino))
+    }
   }
 
-  /// The largest of them, by their paths as the first process sees them.
+  /// The largest of them, by their paths as the first process sees them; those that a process has open come first, since
+  /// any program may have written the others.
   func largest() -> [Composition.Library] {
     var found: [File: Composition.Library] = [:]
     let mounts = mounts()
-    addOpen(on: Set(mounts.map(\.device)), to: &found)
+    let open = addOpen(on: Set(mounts.map(\.device)), to: &found)
     var left = Self.mostEntries
     for mount in mounts { addNamed(of: mount, atMost: &left, to: &found) }
     if most == nil, !found.isEmpty { leaveOutMapped(of: &found) }
-    let sorted = found.values.sorted { ($1.resident, $0.name) < ($0.resident, $1.name) }
-    return Array(sorted.prefix(Composition.storedLibraries))
+    let sorted = found.sorted { one, other in
+      let (isOpen, otherIsOpen) = (open.contains(one.key), open.contains(other.key))
+      if isOpen != otherIsOpen { return isOpen }
+      return (other.value.resident, one.value.name) < (one.value.resident, other.value.name)
+    }
+    return sorted.prefix(Composition.storedLibraries).map(\.value)
   }
 
   private func leaveOutMapped(of found: inout [File: Composition.Library]) {
@@ -86,24 +95,26 @@ struct MemoryFiles {
     }
   }
 
-  /// The open files that no folder has.
-  private func addOpen(on devices: Set<dev_t>, to found: inout [File: Composition.Library]) {
+  /// Adds the open files that no folder has; returns all open ones.
+  private func addOpen(on devices: Set<dev_t>, to found: inout [File: Composition.Library]) -> Set<File> {
+    var open: Set<File> = []
     for process in processes.prefix(Self.mostProcesses) {
       for entry in SmallFolder.entries(of: "\(process)/fd").prefix(Self.mostEntries) {
         let link = "\(process)/fd/\(entry.name)"
         var facts = stat()
-        guard stat(link, &facts) == 0, facts.st_nlink == 0, isLarge(facts), let path = textOfLink(link),
+        guard stat(link, &facts) == 0, isLarge(facts), let path = textOfLink(link),
           path.hasPrefix("/memfd:") || devices.contains(facts.st_dev)
         else { continue }
-        add(facts, named: MappingSums.nameOfShared(path), to: &found)
+        open.insert(File(facts))
+        if facts.st_nlink == 0 { add(facts, named: MappingSums.nameOfShared(path), to: &found) }
       }
     }
+    return open
   }
 
   private func add(_ facts: stat, named name: String, to found: inout [File: Composition.Library]) {
     guard isLarge(facts) else { return }
-    let file = File(device: UInt(facts.st_dev), number: UInt(facts.st_ino))
-    found[file] = Composition.Library(name: name, resident: Bytes(Self.size(facts)))
+    found[File(facts)] = Composition.Library(name: name, resident: Bytes(Self.size(facts)))
   }
 
   /// Whether it is a file of the tree's that has memory (`st_blocks`, units of 512 bytes; stat(3type)).

@@ -69,8 +69,18 @@ struct UnmappedFiles {
   /// Takes a new list, which took that many nanoseconds: at most 1 % of the time is spent on them.
   mutating func note(_ files: [Composition.Library], holding amount: Int64?, at time: Int64, took: Int64) {
     let sum = files.reduce(0) { $0 + $1.resident.count }
-    if amount != nil || sum > held { (largest, held) = (files, amount ?? sum) }
+    if amount != nil || sum > held { (largest, held) = (Self.part(of: files, holding: amount ?? sum), amount ?? sum) }
     next = time + took * 100
+  }
+
+  /// The first files, with no more in all than the tree holds: another program may write files meanwhile.
+  private static func part(of files: [Composition.Library], holding amount: Int64) -> [Composition.Library] {
+    var left = amount
+    return files.compactMap { file in
+      let part = min(file.resident.count, left)
+      left -= part
+      return part > 0 ? Composition.Library(name: file.name, resident: Bytes(part)) : nil
+    }
   }
 
   /// That no cgroup counts them; nil if they are small.
