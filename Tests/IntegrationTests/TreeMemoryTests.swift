@@ -6,8 +6,8 @@ struct TreeMemoryTests {
   private static let needsCgroup: Comment = "needs a memory cgroup, which counts shared pages once"
 
   /// The measured peak of the tree in its own cgroup, and the memory that it allocated.
-  private func inCgroup(_ words: String) throws -> (peak: Double, truth: Double) {
-    let outcome = try Ballast.record(words)
+  private func inCgroup(_ words: String, options: [String] = []) throws -> (peak: Double, truth: Double) {
+    let outcome = try Ballast.record(words, options: options)
     let (repetition, report) = try outcome.only()
     #expect(outcome.method.hasSuffix("+cgroup"))
     #expect(repetition.treeMethod == "cgroup")
@@ -59,10 +59,11 @@ struct TreeMemoryTests {
 
   @Test(
     "In a cgroup, pages shared after fork count once, and rewritten pages once per process, within 2 %",
-    .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: [0, 10]
+    .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: [0, 10], [[], ["--tracer", "off"]]
   )
-  func copies(rewrittenPercent: Int) throws {
-    let (peak, truth) = try inCgroup("forked count=30 mib=50 share=\(rewrittenPercent) ms=1000")
+  func copies(rewrittenPercent: Int, options: [String]) throws {
+    let words = "forked count=30 mib=50 share=\(rewrittenPercent) ms=1000"
+    let (peak, truth) = try inCgroup(words, options: options)
     // Each process has a few private pages: its stack and allocator data.
     let own = Double(31 * 25 * sysconf(Int32(_SC_PAGESIZE)))
     #expect(peak >= 0.98 * truth && peak <= 1.02 * truth + own, "\(peak) recorded, \(truth) held")

@@ -41,6 +41,8 @@ struct SamplerState: ~Copyable {
   private var lastTree: Int64 = 0
   /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
   private var lastTreeIsSum = true
+  /// What the tree holds at most besides pages of files, as the last reading of the cgroup shows it.
+  private var mostCounted = Int64.max
   /// The highest lower bound that the peaks of the processes give for the tree (``TrackedProcess/treePeak``).
   private var treePeak: Int64 = 0
   /// If the main process was alone at the last tree reading: its memory, and until when that reading stays valid.
@@ -173,8 +175,9 @@ extension SamplerState {
     return (memory?.resident, Bytes(others + (memory?.resident.count ?? 0)))
   }
 
+  /// Without a tracer the sum counts what processes share after a fork in each of them, and the cgroup only once.
   private func noteOthers() {
-    let sum = anonymousSum
+    let sum = min(anonymousSum, mostCounted)
     var at = 0
     while at < tracked.count {
       let process = tracked[at]
@@ -212,6 +215,7 @@ extension SamplerState {
     guard let counted else { return sum }
     let lag = CgroupMemoryReader.largestLag
     let corrected = max(min(max(sum - file, counted - lag), counted + lag), memory?.nonFileMemory ?? 0)
+    mostCounted = corrected
     lastTreeIsSum = corrected == sum - file
     unmapped = corrected - (sum - file)
     return file + corrected
