@@ -187,7 +187,7 @@ extension Sampler {
   /// Searches for new processes if that is due; returns the CPU time that it took.
   private func search(_ clock: inout SamplerClock) -> Int64 {
     let now = Self.age(of: processTree)
-    let (isSearching, isReported) = state.withLock { ($0.isSearching, $0.reportsAll) }
+    let (isSearching, isReported) = state.withLock { ($0.isSearching, $0.isEachProcessReported) }
     guard clock.isSearchDue(at: now, isSearching: isSearching, isReported: isReported) else { return 0 }
     let cost = ThreadTime.nanoseconds { state.withLock { $0.discover(at: now) } }
     clock.didSearch(at: now, cost: cost)

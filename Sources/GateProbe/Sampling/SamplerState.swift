@@ -78,6 +78,10 @@ struct SamplerState: ~Copyable {
     buffer.deallocate()
   }
 
+  /// Whether no process needs to be searched for: what the cgroup counts and no known process has may be that of one that
+  /// asked not to be traced (`CLONE_UNTRACED`, clone(2)).
+  var isEachProcessReported: Bool { reportsAll && unmapped <= 0 }
+
   /// Whether the main process has not been found yet.
   var isSearching: Bool { finder != nil && main == nil }
 

@@ -315,6 +315,46 @@ struct SamplerTests {
   }
 
   @Test(
+    "A process that asks not to be traced is searched for, since the cgroup counts its memory",
+    .enabled(if: LinuxCalls.canTrace && TestCgroup.canCount, "requires permission to trace, and a memory cgroup"))
+  func untraced() throws {
+    let program = try testProcesses.compiled(
+      """
+      #define _GNU_SOURCE
+      #include <sched.h>
+      #include <signal.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <sys/syscall.h>
+      #include <unistd.h>
+      int main(void) {
+        if (syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0) == 0) {
+          memset(malloc(30 << 20), 1, 30 << 20);
+          puts("up");
+          fflush(stdout);
+        }
+        for (;;) pause();
+      }
+      """)
+    let cgroup = try #require(Cgroup(at: .current))
+    var request = testProcesses.request([program])
+    (request.isTraced, request.containment) = (true, cgroup.containment)
+    let processTree = try ProcessTree(starting: request)
+    defer { processTree.killAll() }
+    #expect(eventually(within: .seconds(600)) { testProcesses.output == "up\n" })
+    var state = SamplerState(processTree: processTree, cgroup: cgroup, main: nil, capacity: 100)
+    state.takeTraceEvents()
+    #expect(state.isEachProcessReported)
+    state.sweep(at: 1_000_000_000)
+    #expect(!state.isEachProcessReported)
+    state.discover(at: 2_000_000_000)
+    state.sweep(at: 2_000_000_000)
+    let peaks = state.report(at: 3_000_000_000).processes.map(\.peak)
+    #expect(peaks.count == 2 && peaks.contains { $0 >= .mebibytes(30) }, "\(peaks)")
+  }
+
+  @Test(
     "The events of a forked copy can precede the one of its fork: it counts by its growth, in one record",
     .enabled(if: LinuxCalls.canTrace, "requires permission to trace"))
   func forkedLast() throws {
