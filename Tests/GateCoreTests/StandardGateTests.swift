@@ -14,6 +14,7 @@ struct StandardGateTests {
   ) -> ScenarioResult {
     var result = Given.measurements(metrics)
     result.summary.growthIsPerIteration = perIteration
+    result.summary.environment.fingerprint.measurement = "traced"
     for index in result.repetitions.indices {
       result.repetitions[index].processes = processes
       guard let kind, let slope = metrics[.growth]?[index] else { continue }
@@ -25,6 +26,7 @@ struct StandardGateTests {
   private func baseline(_ metrics: [MetricName: [Double]], growthIn unit: String? = perIteration) -> Baseline {
     var baseline = Given.baseline(metrics)
     baseline.units[.growth] = unit
+    baseline.fingerprint.measurement = "traced"
     return baseline
   }
 
@@ -106,6 +108,38 @@ struct StandardGateTests {
     let base = baseline([.peakRSS: Given.values(40)])
     let fixed = measured([.peakRSS: Given.values(14), .steadyRSS: Given.values(13)]).judged(against: .baseline(base))
     #expect(fixed.verdict == .improved)
+  }
+
+  @Test(
+    "Without a tracer a lower peak is an improvement only where a short peak would have been read",
+    arguments: [
+      ("traced", 300, 1, Verdict.improved), ("traced+cgroup", 300, 1, .improved), ("sampled", 300, 1, .pass),
+      ("sampled+cgroup", 2, 1, .pass), ("sampled", 1, 1, .improved), ("sampled", 1, 2, .pass),
+    ])
+  func missedPeak(method: String, processes: Int, gap: Int, verdict: Verdict) {
+    let base = baseline([.peakRSS: Given.values(10), .treePeak: Given.values(12)])
+    var now = measured([.peakRSS: Given.values(1), .treePeak: Given.values(2)], processes: processes)
+    now.summary.environment.fingerprint.measurement = method
+    for index in now.repetitions.indices {
+      (now.repetitions[index].duration, now.repetitions[index].widestGap) = (.seconds(20), .seconds(gap))
+    }
+    let judged = now.judged(against: .baseline(base))
+    let isNoted = judged.notes.contains(.uncertainFall(metric: .peakRSS, cause: .shortPeak))
+    #expect(judged.verdict == verdict && isNoted == (verdict == .pass))
+  }
+
+  @Test(
+    "Growth that fell by less than a few allocations make in all is not an improvement",
+    arguments: [(9, Verdict.pass), (30, .pass), (100, .improved)])
+  func oneStep(iterations: Int, verdict: Verdict) {
+    // One step of 284 KiB in the middle of 9 iterations.
+    let base = baseline([.peakRSS: Given.values(44), .growth: Array(repeating: 32_313, count: 5)])
+    var now = measured(
+      [.peakRSS: Given.values(44), .growth: Given.values(0)], growth: .level, perIteration: true)
+    for index in now.repetitions.indices { now.repetitions[index].growth?.iterations = iterations }
+    let judged = now.judged(against: .baseline(base))
+    let note = Note.uncertainFall(metric: .growth, cause: .fewSteps(iterations: iterations))
+    #expect(judged.verdict == verdict && judged.notes.contains(note) == (verdict == .pass))
   }
 
   @Test("Memory that grew in the baseline and becomes steady is an improvement")

@@ -124,7 +124,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  private var isSampled: Bool { MeasurementMethod(rawValue: measurement)?.isTraced == false }
+  /// Whether no tracer stops each process at its exit.
+  var isSampled: Bool { MeasurementMethod(rawValue: measurement)?.isTraced == false }
 
   /// A name made of the hard fields, omitting usual values, as in `linux-x86_64-2cpu`, or `linux-x86_64-2cpu-sampled`.
   package func derivedName(ignoring ignored: Set<Field> = []) -> String {

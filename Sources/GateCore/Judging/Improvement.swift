@@ -44,6 +44,38 @@ extension ScenarioResult {
   }
 }
 
+extension MetricJudgement {
+  /// Why a fall of the metric is not an improvement for certain; nil if a value as high as before would have been seen.
+  func doubtOnFall(in scenario: ScenarioResult) -> UncertainFall? {
+    switch rule.metric.kind {
+    case .peak, .height: scenario.mayMissPeaks ? .shortPeak : nil
+    case .slope: doubtOnSlope
+    case .steadyLevel, .rate, .reported, .instances: nil
+    }
+  }
+
+  /// One step of 284 KiB in 9 iterations is a slope of 32 KiB, and is gone in the next run.
+  private var doubtOnSlope: UncertainFall? {
+    guard let iterations = Spread.median(growth.compactMap(\.iterations).map(Double.init)), let baseline,
+      let (before, now) = Spread.median(baseline).flatMap({ before in Spread.median(current).map { (before, $0) } }),
+      (before - now) * iterations < Growth.leastLeak
+    else { return nil }
+    return .fewSteps(iterations: Int(iterations))
+  }
+}
+
+extension ScenarioResult {
+  /// Readings are far apart beside a life of less than so many of the widest gaps.
+  private static let fewestGaps = 20
+
+  /// Whether a peak may be missed that is as high as any: without a tracer one of several processes may end at any time
+  /// after its last reading.
+  fileprivate var mayMissPeaks: Bool {
+    summary.environment.fingerprint.isSampled
+      && repetitions.contains { $0.processes > 1 || $0.widestGap * Self.fewestGaps > $0.duration }
+  }
+}
+
 extension Note {
   fileprivate var isOnRise: Bool {
     switch self {

@@ -210,7 +210,9 @@ private struct MetricInScenario {
     )
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = .noBaseline }
-    return (result, nil)
+    guard result.verdict == .improved, let doubt = judgement.doubtOnFall(in: scenario) else { return (result, nil) }
+    (result.verdict, result.reason) = (.pass, nil)
+    return (result, .uncertainFall(metric: metric, cause: doubt))
   }
 
   /// Compares the least numbers of both sides by size: living objects have no noise that more repetitions would show.

@@ -76,7 +76,7 @@ extension Growth {
   /// A slope over fewer iterations is mostly noise of single pages.
   package static let fewestIterations = 10
 
-  private static let leastLeak = Double(Bytes.mebibytes(1).count)
+  static let leastLeak = Double(Bytes.mebibytes(1).count)
   private static let leastShare = 0.005
 
   private static func isSettling(_ x: [Double], _ y: [Double]) -> Bool {

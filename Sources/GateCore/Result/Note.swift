@@ -57,6 +57,8 @@ package enum Note: Sendable, Hashable, Codable {
   case metricLost(metric: MetricName, before: Int, ofBefore: Int, now: Int, ofNow: Int)
   /// A level that the baseline lacks in most repetitions, since memory did not become steady, and the check does not.
   case becameSteady(metric: MetricName)
+  /// A metric fell, which is not an improvement for certain.
+  case uncertainFall(metric: MetricName, cause: UncertainFall)
   /// A metric with two levels is at the higher one more often, or less often, than in the baseline, by chance.
   case twoLevels(metric: MetricName, unit: String, levels: TwoLevels)
   /// A process rose beyond its tolerance, by `rise` bytes, and the tree fell by `fall`.
@@ -74,7 +76,7 @@ package enum Note: Sendable, Hashable, Codable {
       .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .environmentChanged,
       .tooFewValues, .creep, .summedChanges, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels,
-      .riseOutweighed, .notExplained, .onlyInBase:
+      .uncertainFall, .riseOutweighed, .notExplained, .onlyInBase:
       true
     }
   }
@@ -89,6 +91,14 @@ package enum Note: Sendable, Hashable, Codable {
     default: nil
     }
   }
+}
+
+/// Why a lower value may be that of a program that needs as much as before: what was not seen shows nothing.
+package enum UncertainFall: Sendable, Hashable, Codable {
+  /// Without a tracer, a peak between the last reading of a process and its end is missed.
+  case shortPeak
+  /// So many iterations grew less in all than a few single allocations take.
+  case fewSteps(iterations: Int)
 }
 
 /// A note on a run as a whole; reports turn it into a sentence.

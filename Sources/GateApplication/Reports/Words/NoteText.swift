@@ -59,6 +59,11 @@ extension Note {
     case .metricLost(let metric, let before, let all, let now, let total):
       "\(metric) is not judged: \(now) of \(total) repetitions have it, and \(before) of \(all) in the baseline"
     case .becameSteady(let metric): "\(metric) is new: memory becomes steady, and did not in the baseline"
+    case .uncertainFall(let metric, .shortPeak):
+      "\(metric) fell, but that may not be an improvement: without a tracer a short peak may have been missed"
+    case .uncertainFall(let metric, .fewSteps(let iterations)):
+      "\(metric) fell, but that may not be an improvement: over \(iterations) iterations, one allocation more or less makes as "
+        + "much; more iterations show it"
     case .twoLevels(let metric, let unit, let levels):
       "\(metric) has two levels, and the change is within what chance explains: \(levels.text(unit: unit))"
     case .riseOutweighed(let metric, let rise, let tree, let fall):
@@ -79,7 +84,8 @@ extension Note {
     // Of a program that never becomes steady it says nothing new.
     case .baselineSeldomSteady(_, let count, _): count == 0
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .riseOutweighed, .noRepetitions,
+      .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .uncertainFall,
+      .riseOutweighed, .noRepetitions,
       .nothingJudged, .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .tooFewValues,
       .creep, .summedChanges, .notExplained,
       .onlyInBase, .shardMissing:
