@@ -135,6 +135,30 @@ struct GitQueryTests {
     #expect(GitQuery.isTracked("\(repository.path)/f/a é.txt") && !GitQuery.isTracked("\(repository.path)/f/b.txt"))
   }
 
+  @Test("A scenario that moves to another file, also in two commits, is as old as before")
+  func movedScenario() throws {
+    let repository = try TemporaryRepository()
+    func commit(_ files: [String: String], removing old: String? = nil, at seconds: Int) throws {
+      for (name, text) in files { try repository.write(text, to: name) }
+      if let old { try repository.git(["rm", "-q", old]) }
+      try repository.git(["add", "-A"])
+      try repository.git(["commit", "-q", "-m", "x"], variables: ["GIT_COMMITTER_DATE": "\(seconds) +0000"])
+    }
+    func first() -> GitQuery.FirstCommit {
+      GitQuery.firstCommit(naming: "load", in: ["\(repository.path)/.highwater.yml"], of: repository.path)
+    }
+    let text = "version: 1\nscenarios:\n  - name: load\n"
+    try commit(["ci/jobs.yml": "name: load\n"], at: 1_000_000_000)
+    try commit(["a.yml": text], at: 1_100_000_000)
+    try commit(["b é.yml": text], at: 1_200_000_000)
+    try commit(["c": "c"], removing: "a.yml", at: 1_300_000_000)
+    try commit([".highwater.yml": text], removing: "b é.yml", at: 1_400_000_000)
+    #expect(first() == .at(Date(timeIntervalSince1970: 1_100_000_000)))
+    try commit([".highwater.yml": text.replacing("load", with: "other")], at: 1_500_000_000)
+    try commit([".highwater.yml": text], at: 1_600_000_000)
+    #expect(first() == .at(Date(timeIntervalSince1970: 1_100_000_000)))
+  }
+
   @Test("The tree of the files is unknown beside a large file that git neither tracks nor ignores")
   func largeFile() throws {
     let repository = try TemporaryRepository()

@@ -121,18 +121,43 @@ enum GitQuery {
     case unknown
   }
 
-  /// When one of these files, which may be patterns, first had a `name:` with this value.
+  /// How often the files that name a scenario are followed to other names.
+  private static let mostMoves = 20
+
+  /// When one of these files, which may be patterns, first had a `name:` with this value, or another project file in
+  /// which it was before.
   static func firstCommit(naming name: String, in files: [String], of root: String) -> FirstCommit {
     guard commit(named: "HEAD", in: root) != nil else { return .missing }
-    let words = ["log", "--format=%ct %P", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--pickaxe-regex"]
-    let pattern = "-Sname: *[\"']?\(escaped(name))([^A-Za-z0-9_.-]|$)"
-    let list = output(of: words + [pattern, "HEAD", "--"] + files, in: root, atMost: 1 << 20)
-    guard let list else { return .unknown }
-    let commits = list.split(separator: "\n").map { $0.split(separator: " ") }
-    guard let oldest = commits.last, let seconds = Double(oldest[0]) else { return .missing }
-    // The oldest commit of a shallow clone seems to add all files.
-    let isCut = oldest.count == 1 && line(of: ["rev-parse", "--is-shallow-repository"], in: root) != "false"
-    return isCut ? .unknown : .at(Date(timeIntervalSince1970: seconds))
+    let words = [
+      "log", "--format=%ct %H %P", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--pickaxe-regex",
+    ]
+    let pattern = "name: *[\"']?\(escaped(name))([^A-Za-z0-9_.-]|$)"
+    var (files, first) = (files, FirstCommit.missing)
+    for _ in 1...mostMoves {
+      let list = output(of: words + ["-S\(pattern)", "HEAD", "--"] + files, in: root, atMost: 1 << 20)
+      guard let list else { return .unknown }
+      let commits = list.split(separator: "\n").map { $0.split(separator: " ") }
+      guard let oldest = commits.last, let seconds = Double(oldest[0]) else { return first }
+      // The oldest commit of a shallow clone seems to add all files.
+      let isCut = oldest.count == 2 && line(of: ["rev-parse", "--is-shallow-repository"], in: root) != "false"
+      if isCut { return .unknown }
+      first = .at(Date(timeIntervalSince1970: seconds))
+      guard let parent = oldest.dropFirst(2).first else { return first }
+      let before = projectFiles(matching: pattern, at: String(parent), in: root).filter { !files.contains($0) }
+      if before.isEmpty { return first }
+      files += before
+    }
+    return .unknown
+  }
+
+  /// The files of a commit that have scenarios and a line that matches, as patterns from the top of the checkout.
+  private static func projectFiles(matching pattern: String, at commit: String, in root: String) -> [String] {
+    let words = ["grep", "-z", "-l", "-I", "-E", "--full-name", "--all-match", "-e", pattern, "-e", "^ *scenarios:"]
+    // It exits with 1 where there is none.
+    let list = bytes(of: words + [commit, "--", ":(top)"], in: root, atMost: 1 << 20) ?? []
+    return list.split(separator: 0).compactMap { name in
+      String(systemBytes: Array(name)).split(separator: ":", maxSplits: 1).last.map { ":(top,literal)\($0)" }
+    }
   }
 
   /// A text as a regular expression (POSIX, extended) that matches nothing else.
