@@ -39,13 +39,13 @@ struct HistoryFile {
     return .usable
   }
 
-  /// The file, and those that SQLite has beside it.
-  var paths: [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+  /// The names of the file, and of those that SQLite has beside it.
+  var names: [String] { ["", "-wal", "-shm", "-journal"].map { name + $0 } }
 
   /// Rejects a symbolic link at the name of the file, or of one that SQLite has beside it: a branch of the repository may
   /// contain it, and SQLite writes what it leads to.
   private func refuseLinks() throws(HistoryError) {
-    for path in paths {
+    for path in names.map({ "\(folder)/\($0)" }) {
       let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: false) }
       guard kind == .link else { continue }
       throw HistoryError(

@@ -115,9 +115,11 @@ extension SharedOptions {
 extension HistoryFile {
   /// Rejects a file that git tracks, or one beside it: a branch of the repository has put it there, with any runs.
   fileprivate func refuseTracked() throws(HistoryError) {
-    guard let tracked = paths.first(where: GitQuery.isTracked) else { return }
+    let (folder, names) = (SafeFile.folder(of: path), names)
+    guard let tracked = GitQuery.tracked(names, in: folder).min() else { return }
     throw HistoryError(
-      code: .unavailable, path: tracked, problem: "is not used: git tracks it, so a commit may have written it",
+      code: .unavailable, path: "\(folder)/\(tracked)",
+      problem: "is not used: git tracks it, so a commit may have written it",
       hint: "remove it from the repository (`git rm --cached`), or name another file as `history`")
   }
 }
