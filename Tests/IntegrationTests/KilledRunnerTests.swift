@@ -74,8 +74,8 @@ struct KilledRunnerTests {
   @Test("SIGKILL before the temporary folder is locked leaves no folder", .enabled(if: hasStrace, "needs strace(1)"))
   func killAtFirst() throws {
     let harness = try ScenarioHarness("target: {command: ['true']}")
-    try FileManager.default.createDirectory(at: harness.project.url("tmp"), withIntermediateDirectories: false)
-    let temporary = harness.project.url("tmp").path
+    try FileManager.default.createDirectory(at: harness.project.url("runs"), withIntermediateDirectories: false)
+    let temporary = harness.project.url("runs").path
     let injection = ["-e", "trace=flock", "-e", "inject=flock:signal=KILL:when=1"]
     let running = try Highwater.start(
       ["check"], in: harness.project, variables: ["TMPDIR": temporary], launcher: Self.strace + injection)
