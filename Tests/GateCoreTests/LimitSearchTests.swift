@@ -116,6 +116,29 @@ struct LimitSearchTests {
     #expect(search.outcome(at: try #require(search.highestDeath)) == .failed)
   }
 
+  @Test(
+    "The advice includes what a tree holds beyond its limit, charged to others; a small difference is one of counters")
+  func chargedToOthers() throws {
+    let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(11), peak: .mebibytes(11))
+    func search(holding treePeak: (Bytes) -> Bytes) -> LimitSearch {
+      var search = LimitSearch(usual: usual, on: Self.machine)
+      while let level = search.next {
+        search.add(
+          LimitedRun(
+            limit: level, outcome: level < .mebibytes(2) ? .killed(end: End(.oom)) : .survived, duration: .seconds(1),
+            treePeak: treePeak(level)))
+      }
+      return search
+    }
+    let shared = search { _ in .mebibytes(10) }
+    let need = try #require(shared.need)
+    #expect(shared.residentBeyond(need) == .mebibytes(10))
+    #expect(shared.advice == LimitSearch.Advice(request: .mebibytes(10), limit: .mebibytes(13)))
+    let own = search { $0 + .kibibytes(500) }
+    #expect(try own.residentBeyond(#require(own.need)) == nil)
+    #expect(try #require(own.advice).limit <= .mebibytes(4))
+  }
+
   @Test("A run that is twice as long without a limit hit is not slow")
   func busyMachine() throws {
     let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(100), peak: .mebibytes(100))

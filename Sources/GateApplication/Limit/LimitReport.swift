@@ -139,6 +139,11 @@ private struct LimitBlock {
         "it needs more than the \(amount(peak)) that it held without a limit: runtimes give their heap a share of the "
           + "limit, which an option can change")
     }
+    if let need = search.need, let resident = search.residentBeyond(need) {
+      notes.append(
+        "with a limit of \(amount(need)) it still held \(amount(resident)): pages of libraries that other programs have mapped "
+          + "are charged to these here, but to the container in a fresh one; the advice includes them")
+    }
     if detail == .verbose {
       notes.append(
         "the kernel charges memory in batches, so that a few runs in 100 may still be killed up to "

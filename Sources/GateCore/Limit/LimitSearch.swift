@@ -248,9 +248,18 @@ extension LimitSearch {
   /// In whole MiB; nil before the answer is known.
   package var advice: Advice? {
     guard let need, nextForSpeed(from: need) == nil else { return nil }
-    let level = (lowestFast(from: need) ?? need) + usual.chargedToOthers
+    let fast = lowestFast(from: need) ?? need
+    let level = max(fast + usual.chargedToOthers, residentBeyond(fast) ?? .zero)
     return Advice(
       request: level.roundedUpToMebibytes, limit: (level + level.share(Self.reserve)).roundedUpToMebibytes)
+  }
+
+  /// What the tree held at a level, if that is more than the level: the rest are pages of files that others have mapped,
+  /// which are charged to these, and in a fresh container to the program.
+  ///
+  /// curl passes at 1.9 MiB, where it holds 10.9 MiB; with libraries of its own it is killed at 4 MiB (2026-11).
+  package func residentBeyond(_ level: Bytes) -> Bytes? {
+    runs(at: level).compactMap(\.treePeak).max().flatMap { $0 > level + machine.batches ? $0 : nil }
   }
 
   /// The advised limit must survive, too, which also finds programs that need more where they are given more.

@@ -17,15 +17,20 @@ package struct LimitedRun: Sendable, Hashable, Codable {
   package var outcome: Outcome
   package var duration: Duration
   package var usage: CgroupUsage?
+  /// The most memory of the tree, with pages of files that are charged to other programs; nil if unknown.
+  package var treePeak: Bytes?
 
   private enum CodingKeys: String, CodingKey {
     case limit, outcome
     case duration = "durationSeconds"
-    case usage
+    case usage, treePeak
   }
 
-  package init(limit: Bytes, outcome: Outcome, duration: Duration, usage: CgroupUsage? = nil) {
-    (self.limit, self.outcome, self.duration, self.usage) = (limit, outcome, duration, usage)
+  package init(
+    limit: Bytes, outcome: Outcome, duration: Duration, usage: CgroupUsage? = nil, treePeak: Bytes? = nil
+  ) {
+    (self.limit, self.outcome, self.duration) = (limit, outcome, duration)
+    (self.usage, self.treePeak) = (usage, treePeak)
   }
 
   package var survived: Bool { outcome == .survived }
@@ -57,7 +62,9 @@ extension LimitedRun {
   /// The run of a scenario at this limit.
   package init(of recording: Recording, in scenario: Scenario, at limit: Bytes) throws(OtherFailure) {
     let outcome = try recording.outcome(of: scenario)
-    self.init(limit: limit, outcome: outcome, duration: recording.duration, usage: recording.usage)
+    self.init(
+      limit: limit, outcome: outcome, duration: recording.duration, usage: recording.usage,
+      treePeak: recording.result().metrics[.treePeak].map { Bytes(clampedFrom: $0) })
   }
 }
 
