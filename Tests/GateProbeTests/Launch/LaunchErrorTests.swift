@@ -34,7 +34,7 @@ struct LaunchErrorTests {
 
   @Test("A script with a missing interpreter")
   func missingInterpreter() throws {
-    _ = testProcesses.file("script", "#!/no/such/interpreter\n", mode: 0o755)
+    _ = try testProcesses.executable("script", "#!/no/such/interpreter\n")
     #expect(
       error(testProcesses.request(["./script"]))
         == LaunchError(
@@ -62,7 +62,7 @@ struct LaunchErrorTests {
 
   @Test("A file that is not a program")
   func noFormat() throws {
-    _ = testProcesses.file("text", "echo hello\n", mode: 0o755)
+    _ = try testProcesses.executable("text", "echo hello\n")
     #expect(
       error(testProcesses.request(["./text"]))
         == LaunchError(
@@ -119,7 +119,7 @@ struct LaunchErrorTests {
   @Test(
     "An empty or relative entry of PATH is relative to the working directory", arguments: [":/none", ".", "sub"])
   func relativePath(path: String) throws {
-    _ = testProcesses.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
+    _ = try testProcesses.executable("prog", "#!/bin/sh\necho found\n")
     var request = testProcesses.request(["prog"])
     if path == "sub" { request.workingDirectory = "/tmp" }
     request.environment["PATH"] = path == "sub" ? String(testProcesses.folder.dropFirst("/tmp/".count)) : path

@@ -53,10 +53,20 @@ final class TestProcesses: Sendable {
   }
 
   /// Writes a file to the folder; returns its path.
-  func file(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
+  func file(_ name: String, _ text: String) -> String {
     let path = "\(folder)/\(name)"
     _ = FileManager.default.createFile(atPath: path, contents: Data(text.utf8))
-    chmod(path, mode)
+    return path
+  }
+
+  /// Writes an executable file to the folder; returns its path.
+  ///
+  /// Another process writes it: a child that another test has just forked would keep this one's descriptor until its exec,
+  /// and the kernel executes no file that is open for writing (`ETXTBSY`).
+  func executable(_ name: String, _ text: String) throws -> String {
+    let (source, path) = (file("\(name).source", text), "\(folder)/\(name)")
+    let copy = try processTree("/bin/sh", "-c", "cp \(source) \(path) && chmod 755 \(path)")
+    guard copy.leaderEnding() == .exited(0) else { throw CompilerFailure(output: output) }
     return path
   }
 
