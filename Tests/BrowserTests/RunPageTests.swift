@@ -47,6 +47,12 @@ struct RunPageTests {
         return [...document.querySelectorAll('#scenario-1 .comparison td.bad')].map(c => c.getBoundingClientRect().right)
         """)
       #expect(ends.count >= 2 && ends.allSatisfy { $0 > 0 && $0 <= 390 }, "\(ends)")
+      let shown: [String] = try await browser.evaluate(
+        """
+        return [...document.querySelectorAll('#scenario-1 .comparison th')].filter(c => c.checkVisibility()
+          && c.getBoundingClientRect().right <= 390).map(c => c.textContent)
+        """)
+      #expect(shown.prefix(3) == ["metric", "baseline", "now"])
     }
   }
 

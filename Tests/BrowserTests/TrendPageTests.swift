@@ -149,6 +149,7 @@ struct TrendPageTests {
   func onlyScenario() async throws {
     var trend = TrendExample.trend(scenarios: 1, length: 20)
     trend.series = [trend.series[0]]
+    trend.findEvents()
     try await Browser.current.visit(TrendPage.text(trend), at: "", as: .desktop) { browser in
       try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
       try await browser.click(".series:not(.closed) a.back")
@@ -161,6 +162,7 @@ struct TrendPageTests {
   func failingFirst() async throws {
     var trend = TrendExample.trend(scenarios: 1, length: 20)
     trend.series = [trend.series[0]]
+    trend.findEvents()
     let metric = try #require(trend.series[0].metrics.lastIndex { $0.metric != .peakRSS })
     trend.series[0].metrics = trend.series[0].metrics.map { series in
       var series = series
@@ -284,7 +286,7 @@ struct TrendPageTests {
   @Test(
     "A link restores its view",
     arguments: [
-      ("scenario=redis-load&env=linux-aarch64-4cpu-traced&branch=main", "redis-load", "linux-aarch64-4cpu-traced", 8),
+      ("scenario=redis-load&env=linux-aarch64-4cpu-traced&branch=main", "redis-load", "linux-aarch64-4cpu-traced", 4),
       (
         "scenario=api-gateway-boot&branch=lru-cache&metric=steady_rss&x=date&scale=relative", "api-gateway-boot",
         "lru-cache", 1

@@ -21,28 +21,9 @@ private struct TrendDocument: Encodable {
     (createdAt, runCount) = (trend.createdAt, trend.runCount)
     setAside = trend.setAside.map { RunReference(trend.runs[$0]) }
     events = trend.events.map(EventDocument.init)
-    let ids = trend.eventIDs
-    scenarios = trend.series.enumerated().map { number, series in
-      SeriesDocument(series, in: trend, events: ids[number] ?? [:])
-    }
+    let events = trend.eventsOfSteps
+    scenarios = trend.series.indices.map { SeriesDocument($0, of: trend, events) }
   }
-}
-
-extension Trend {
-  /// The ID of the event of each step, by number of the series.
-  fileprivate var eventIDs: [Int: [StepKey: String]] {
-    events.reduce(into: [:]) { ids, event in
-      for change in event.changes {
-        guard let run = change.run else { continue }
-        ids[change.series, default: [:]][StepKey(metric: change.metric, run: run)] = event.id
-      }
-    }
-  }
-}
-
-private struct StepKey: Hashable {
-  let metric: MetricName
-  let run: Int
 }
 
 private struct RunReference: Encodable {
@@ -73,7 +54,8 @@ private struct SeriesDocument: Encodable {
   let metrics: [LevelsDocument]
   let steps: [StepDocument]
 
-  init(_ series: ScenarioSeries, in trend: Trend, events: [StepKey: String]) {
+  init(_ number: Int, of trend: Trend, _ events: [TrendEvent.Step: Int]) {
+    let series = trend.series[number]
     func run(_ index: Int) -> RunReference { RunReference(trend.runs[series.runs[index].index]) }
     (name, tags, environment, branch) = (series.name, series.tags, series.environment, series.branch)
     (runs, verdict) = (series.runCount, series.runs.last?.verdict)
@@ -81,8 +63,8 @@ private struct SeriesDocument: Encodable {
     metrics = series.metrics.map { LevelsDocument($0, run) }
     steps = series.metrics.flatMap { metric in
       metric.shifts.map { shift in
-        StepDocument(
-          shift, of: metric, event: events[StepKey(metric: metric.metric, run: shift.index)], run)
+        let event = events[TrendEvent.Step(series: number, metric: metric.metric, run: shift.index)]
+        return StepDocument(shift, of: metric, event: event.map { trend.events[$0].id }, run)
       }
     }
   }

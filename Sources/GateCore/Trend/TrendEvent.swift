@@ -59,6 +59,18 @@ package struct TrendEvent: Sendable, Equatable {
 }
 
 extension TrendEvent {
+  /// One step of one metric.
+  package struct Step: Hashable {
+    /// As in ``Change``.
+    package var series: Int
+    package var metric: MetricName
+    package var run: Int
+
+    package init(series: Int, metric: MetricName, run: Int) {
+      (self.series, self.metric, self.run) = (series, metric, run)
+    }
+  }
+
   /// The change of each scenario's main metric, the largest first.
   ///
   /// The main metric is the first in report order; of a scenario in several environments each counts.
@@ -102,6 +114,18 @@ extension TrendEvent {
 
   /// The number of scenarios whose new level was approved.
   package var approvedCount: Int { Set(changes.filter { $0.approval != nil }.map(\.scenario)).count }
+}
+
+extension Trend {
+  /// The index of the event to which each step belongs.
+  package var eventsOfSteps: [TrendEvent.Step: Int] {
+    events.enumerated().reduce(into: [:]) { indices, event in
+      for change in event.element.changes {
+        guard let run = change.run else { continue }
+        indices[TrendEvent.Step(series: change.series, metric: change.metric, run: run)] = event.offset
+      }
+    }
+  }
 }
 
 extension TrendEvent.Change {

@@ -41,10 +41,12 @@ struct TrendExample {
         all.append(other)
       }
     }
-    return Trend(
+    var trend = Trend(
       createdAt: Date(timeIntervalSince1970: 1_795_000_000),
       links: BuildLinks(commit: "https://git.example/highwater/commit/{commit}"),
       runs: example.runs, runCount: length * 2 + 31, series: all, hiddenBranches: 3)
+    trend.findEvents()
+    return trend
   }
 
   /// A trend with this text in each field that comes from users or targets.
@@ -80,6 +82,7 @@ struct TrendExample {
         MetricSeries(metric: .phase(text, .peakRSS), unit: "bytes", points: series.metrics[0].points))
       trend.series[index] = series
     }
+    trend.findEvents()
     return trend
   }
 

@@ -23,7 +23,7 @@ struct TrendPageTests {
     let approval = Approval(
       at: runs[0].startedAt, by: "Ada <ada@example.org>", commit: runs[0].commit, reason: "first & best",
       run: runs[0].id)
-    return Trend(
+    var trend = Trend(
       createdAt: Date(timeIntervalSince1970: 1_767_400_000),
       links: BuildLinks(commit: "https://git.example/commit/{commit}"), runs: runs, runCount: 3,
       series: [
@@ -44,6 +44,8 @@ struct TrendPageTests {
           ],
           approvals: [.init(index: 0, approval: approval)])
       ])
+    trend.findEvents()
+    return trend
   }
 
   /// The page's body, without scripts and data.

@@ -8,7 +8,8 @@ import GateCore
 enum TrendPage {
   static func text(_ trend: Trend) -> String {
     let trend = trend.withoutImpossibleValues
-    let sections = trend.series.indices.map { TrendSection(number: $0, of: trend) }
+    let events = trend.eventsOfSteps
+    let sections = trend.series.indices.map { TrendSection(number: $0, of: trend, events: events) }
     return HTMLPage(
       title: "Memory trend",
       body: body(sections, of: trend),
@@ -27,7 +28,7 @@ enum TrendPage {
     if PageText.chartScript != nil {
       for index in shown.indices.dropFirst(mostPictured) { shown[index].hasPictures = false }
     }
-    return PageTemplate.trend.render([
+    let values: [String: Any] = [
       "summary": summary(of: sections, in: trend),
       "tags": Set(trend.series.flatMap(\.tags)).sorted().map(PageWords.shown),
       "environments": Set(trend.series.map(\.environment)).sorted().map(PageWords.shown),
@@ -40,7 +41,8 @@ enum TrendPage {
         ? [] : [Format.count(trend.hiddenBranches, "branch", plural: "branches")],
       "olderRuns": trend.olderRuns == 0 ? [] : [Format.count(trend.olderRuns, "older run")],
       "hasCharts": PageText.chartScript != nil,
-    ])
+    ]
+    return PageTemplate.trend.render(values.merging(EventSection(trend: trend).values) { first, _ in first })
   }
 
   /// The page's script, in its own scope.

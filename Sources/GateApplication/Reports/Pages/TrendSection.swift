@@ -11,9 +11,11 @@ struct TrendSection {
   private let trend: Trend
   /// Whether the scenario also has a series on the main branch in this environment: other branches are shown in short.
   private let isOtherBranch: Bool
+  /// The indices of the trend's events.
+  private let events: [TrendEvent.Step: Int]
 
-  init(number: Int, of trend: Trend) {
-    self.trend = trend
+  init(number: Int, of trend: Trend, events: [TrendEvent.Step: Int]) {
+    (self.trend, self.events) = (trend, events)
     self.number = number
     series = trend.series[number]
     state = TrendState(of: series)
@@ -101,6 +103,11 @@ extension MetricSeries {
     }
   }
 
+  /// Whether it is shown on request only: no rule judges it, the target does not report it, and it is not a headline.
+  fileprivate var isFolded: Bool {
+    !metric.isValue && !MetricName.headlines.contains(metric) && !points.contains { $0?.judgement != nil }
+  }
+
   fileprivate var isFailing: Bool { latest?.judgement?.verdict == .regression }
 
   /// A class of `page.css`.
@@ -136,7 +143,7 @@ extension TrendSection {
     return [
       "runs": Format.count(series.runCount, "run") + TrendPage.period(from: run(0), to: run(series.runs.count - 1)),
       "notes": series.metrics.compactMap { metric in metric.creep.map { PageWords.shown($0.displayText) } },
-      "pictures": pictures,
+      "pictures": pictures, "hasFold": foldedCount > 0,
       "eventCount": events.count,
       "events": events.suffix(Self.mostEvents).reversed().map(values),
       "metrics": series.metrics.map { PageWords.shown($0.metric.text) },
@@ -146,10 +153,11 @@ extension TrendSection {
 
   private var pictures: [[String: Any]] {
     let picture = TrendPicture(trend: trend, series: series)
-    let failing = series.metrics.filter(\.isFailing)
-    let ordered = failing + series.metrics.filter { !$0.isFailing }
+    let judged = series.metrics.filter { !$0.isFolded }
+    let ordered = judged.filter(\.isFailing) + judged.filter { !$0.isFailing } + series.metrics.filter(\.isFolded)
     let metrics = ordered.enumerated().map { number, metric -> [String: Any] in
       [
+        "fold": number == judged.count ? ["\(Format.count(foldedCount, "metric")) without a rule in the gate"] : [],
         "comparisonStyle": metric.changeStyle.isEmpty ? "quiet" : metric.changeStyle,
         "metric": PageWords.shown(metric.metric.text), "latest": metric.latestText ?? "–",
         "comparison": metric.comparisonText,
@@ -162,14 +170,26 @@ extension TrendSection {
       "picture": isOtherBranch || !hasPictures ? "" : picture.composition, "hasLegend": true,
       "legend": CompositionPart.allCases.map { ["name": $0.rawValue, "ink": $0.ink.rawValue] },
     ]
-    return metrics + [composition]
+    return metrics.prefix(judged.count) + [composition] + metrics.dropFirst(judged.count)
+  }
+
+  private var foldedCount: Int { series.metrics.count(where: \.isFolded) }
+
+  /// As in `; with 39 other scenarios`; empty for an event of this scenario alone.
+  private func companions(of event: ScenarioEvent) -> String {
+    guard let metric = event.metric,
+      let common = events[TrendEvent.Step(series: self.number, metric: metric, run: event.index)]
+    else { return "" }
+    let others = trend.events[common].scenarios.count - 1
+    return others > 0 ? "; with \(Format.count(others, "other scenario"))" : ""
   }
 
   private func values(of event: ScenarioEvent) -> [String: Any] {
     [
       "time": run(event.index)?.startedAt.minute ?? "", "commit": commit(event.index),
       "link": [PageWords.link(toCommit: run(event.index)?.commit, by: trend.links)].compactMap(\.self),
-      "kind": event.kind.rawValue, "sign": event.kind.sign, "style": event.kind.style, "text": event.text,
+      "kind": event.kind.rawValue, "sign": event.kind.sign, "style": event.kind.style,
+      "text": event.text + companions(of: event),
     ]
   }
 

@@ -21,6 +21,12 @@ function sortKeys(number) {
 }
 let keys = null;
 
+for (const box of document.querySelectorAll(".timeline .copy")) {
+  const button = make("button", {type: "button"}, "Copy");
+  Charts.copies(button, box.querySelector(".command"), announce);
+  box.append(button);
+}
+
 function showOverview() {
   overview = {env: view.env, branch: view.branch};
   for (const name of ["q", "tag", "state", "env", "branch"]) if ($(name).value !== view[name]) $(name).value = view[name];
@@ -36,6 +42,7 @@ function showOverview() {
     count += fits;
     row.querySelector("a").href = linkTo(series);
   }
+  for (const a of document.querySelectorAll(".timeline a[data-series]")) a.href = linkTo(data.series[a.dataset.series]);
   const text = count === rows.length ? `${count} shown` : `${count} of ${rows.length} shown`;
   if ($("count").textContent !== text) $("count").textContent = text;
   sort();

@@ -28,11 +28,16 @@ function showScenario(number) {
   open = {series, section, range, pin, charts: [], selected: !isNew ? lastSelected : pin >= 0 ? pin : series.run.length - 1};
   section.classList.remove("closed");
   tools();
+  const fold = section.querySelector(".unjudged");
+  const isWanted = figure => !view.metric || figure.dataset.metric === view.metric;
+  if (fold) {
+    fold.hidden = ![...fold.querySelectorAll("figure")].some(isWanted);
+    if (view.metric && !fold.hidden) fold.open = true;
+  }
   for (const figure of section.querySelectorAll("figure")) {
-    const isShown = !view.metric || figure.dataset.metric === view.metric;
-    figure.hidden = !isShown;
+    figure.hidden = !isWanted(figure);
     figure.classList.toggle("alone", view.metric !== "");
-    if (isShown) draw(figure);
+    drawIfVisible(figure);
   }
   select(open.selected);
   focused?.querySelector(".plot")?.focus({preventScroll: true});
@@ -42,6 +47,16 @@ function showScenario(number) {
     document.title = `${series.name} – Memory trend`;
   }
 }
+
+/** A chart within closed details has no width: it is drawn when they open. */
+function drawIfVisible(figure) {
+  if (!figure.hidden && !figure.closest("details:not([open])") && !figure.querySelector(".stage")) draw(figure);
+}
+document.addEventListener("toggle", event => {
+  if (!open || !event.target.open || !event.target.classList.contains("unjudged")) return;
+  for (const figure of event.target.querySelectorAll("figure")) drawIfVisible(figure);
+  select(open.selected);
+}, true);
 
 /** The charts stay as they are, so that a second click on them counts as a double click. */
 function showPin() {

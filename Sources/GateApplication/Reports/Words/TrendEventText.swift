@@ -25,7 +25,7 @@ extension TrendEvent {
 
   /// ``causeText`` for a table's cell.
   var shortCauseText: String {
-    if isResolved { return "reverted since" }
+    if isResolved { return "reverted" }
     if !cause.environment.isEmpty { return cause.environment.displayText }
     return needsAttention || approvals.isEmpty
       ? functionText ?? "unexplained" : "approved by \(approvals[0].by)"

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import GateCore
+
+/// The events of a trend as HTML, for the page's template.
+struct EventSection {
+  let trend: Trend
+
+  /// A quarter has about a dozen events.
+  private static let mostShown = 12
+  /// Of an event with many scenarios, the largest changes are listed.
+  private static let mostChanges = 20
+
+  private static let template = PageTemplate("event")
+
+  var values: [String: Any] {
+    let items = trend.events.map { Self.template.render(values(of: $0)) }
+    return [
+      "hasEvents": !items.isEmpty,
+      "events": Array(items.prefix(Self.mostShown)),
+      "hasEarlier": items.count > Self.mostShown,
+      "earlierCount": Format.count(max(0, items.count - Self.mostShown), "earlier event"),
+      "earlier": Array(items.dropFirst(Self.mostShown)),
+      "setAside": trend.setAside.isEmpty ? [] : [setAsideText],
+    ]
+  }
+
+  private func values(of event: TrendEvent) -> [String: Any] {
+    let changes = event.mainChanges
+    let others = changes.count - Self.mostChanges
+    let commands = [event.logCommand, event.bisectCommand].compactMap(\.self)
+    return [
+      "attention": event.needsAttention,
+      "when": event.after.startedAt.day, "kind": event.kind.rawValue, "sign": event.sign,
+      "style": event.kind.rawValue, "size": event.sizeText, "scope": PageWords.shown(event.scopeText),
+      "largest": changes.count > 1 ? changes.first?.largestText ?? "" : "",
+      "cause": PageWords.shown(event.causeText),
+      "commit": PageWords.shown(event.after.commitText() ?? "–"),
+      "link": [PageWords.link(toCommit: event.after.commit, by: trend.links)].compactMap(\.self),
+      "subject": PageWords.shown(event.after.subject ?? ""), "origin": PageWords.shown(origin(of: event)),
+      "commands": commands.map { $0.map(ShellWords.quoted).joined(separator: " ") },
+      "changes": changes.prefix(Self.mostChanges).map { change in
+        [
+          "series": "\(change.series)", "name": PageWords.shown(change.scenario.text),
+          "text": PageWords.shown(change.displayText),
+        ]
+      },
+      "others": others > 0 ? [Format.count(others, "smaller change")] : [],
+    ]
+  }
+
+  /// As in `main · linux-x86_64-2cpu`.
+  private func origin(of event: TrendEvent) -> String {
+    ([event.branch ?? "no branch"] + Set(event.changes.map(\.environment)).sorted()).joined(separator: " · ")
+  }
+
+  private var setAsideText: String {
+    let latest = trend.setAside.last.map { trend.runs[$0] }
+    let runs = Format.count(trend.setAside.count, "run")
+    return "\(runs) set aside because most scenarios were outliers; the latest on "
+      + PageWords.shown("\(latest?.startedAt.minute ?? "")")
+  }
+}
+
+extension TrendEvent.Change {
+  /// As in `up to +15.5 %`.
+  fileprivate var largestText: String {
+    let text = Format.percent(percent)
+    return text.isEmpty ? "" : "up to \(text)"
+  }
+}
+
+extension TrendEvent {
+  /// The shape of its mark, as in charts.
+  fileprivate var sign: String {
+    switch kind {
+    case .rise: needsAttention ? "▲" : "△"
+    case .fall: "▼"
+    case .mixed: "◇"
+    case .creep: "↗"
+    case .environment: "┊"
+    }
+  }
+}
