@@ -41,11 +41,11 @@ struct ChangedExtent {
     return rest.first == UInt8(ascii: "(") || rest.first == UInt8(ascii: "<") && rest.contains(UInt8(ascii: "("))
   }
 
-  /// False behind the name of another type, as in `Other::put(…)`.
+  /// False behind the name of another type, as in `Other::put(…)`; names in capitals are constants, as in `CACHE.put(…)`.
   private func canMean(_ before: ArraySlice<UInt8>) -> Bool {
     let owner = before.reversed().drop { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
     guard owner.count < before.count, let scope = extent.scopes.last else { return true }
     let name = String(decoding: owner.prefix(while: \.isOfName).reversed(), as: UTF8.self)
-    return name == scope || name.first?.isUppercase != true
+    return name == scope || name.first?.isUppercase != true || name.count > 1 && !name.contains(where: \.isLowercase)
   }
 }

@@ -164,7 +164,7 @@ struct StackJoinTests {
     arguments: [
       ("cache.put(key);", true), ("Cache::put(key);", true), ("put<int>(key);", true), ("cache->put (key);", true),
       ("Table::put(key);", false), ("output(key);", false), ("puts(key);", false), ("int put = 1;", false),
-      ("// put(key);", false), ("put = f(key);", false),
+      ("// put(key);", false), ("put = f(key);", false), ("CACHE.put(key);", true), ("T::put(key);", false),
     ])
   func calls(line: String, isCall: Bool) {
     let file = Self.file("main.cc", " void serve() {\n   \(line)\n }")
