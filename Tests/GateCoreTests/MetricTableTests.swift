@@ -8,7 +8,7 @@ struct MetricTableTests {
   func names() {
     #expect(
       MetricName.wholeRun.map(\.text)
-        == ["peak_rss", "steady_rss", "growth", "spike", "fault_rate", "tree_peak", "tree_steady"])
+        == ["peak_rss", "steady_rss", "growth", "spike", "retained", "fault_rate", "tree_peak", "tree_steady"])
     for metric in WholeRunMetric.allCases { #expect(MetricName(parsing: metric.rawValue)?.row == metric.row) }
     #expect(MetricName.limit.row == nil && MetricName.value("growth").row == nil)
     #expect(MetricName.wholeRun.reversed().sorted(by: MetricName.isListedBefore) == MetricName.wholeRun)
@@ -16,7 +16,7 @@ struct MetricTableTests {
 
   @Test("A phase has exactly the metrics of which the table says so")
   func phases() {
-    let marks = ["a", "b"].enumerated().map { Mark(time: .seconds(2 * $0), event: .phase($1)) }
+    let marks = ["a", "b"].enumerated().map { Mark(time: .seconds(2 * $0), event: .phase($1), resident: .mebibytes(5)) }
     let result = Curves.recording({ _ in 20 * Curves.mebibyte }, marks: marks).result()
     for phase in result.phases { #expect(Set(phase.metrics.keys) == Set(MetricName.perPhase)) }
     #expect(MetricName.phase("a", .steadyRSS).kind == .steadyLevel)
@@ -25,7 +25,8 @@ struct MetricTableTests {
 
   @Test("A steady recording with page faults has every metric of the whole run")
   func values() {
-    var recording = Curves.recording { _ in 20 * Curves.mebibyte }
+    let load = Mark(time: .zero, event: .phase("load"), resident: .mebibytes(20))
+    var recording = Curves.recording({ _ in 20 * Curves.mebibyte }, marks: [load])
     for index in recording.samples.indices {
       recording.samples[index].activity = Activity(minorFaults: Int64(index), cpuTime: .zero)
     }
@@ -67,7 +68,8 @@ struct MetricTableTests {
     arguments: [
       (.peakRSS, .tooFewReadings), (.treePeak, .tooFewReadings), (.faultRate, .tooFewReadings),
       (.steadyRSS, .neverSteady(steadiness: .drifting)), (.treeSteady, .neverSteady(steadiness: .drifting)),
-      (.spike, .neverSteady(steadiness: .drifting)), (.growth, .neverSteady(steadiness: .drifting)),
+      (.spike, .neverSteady(steadiness: .drifting)), (.retained, .noLoad),
+      (.growth, .neverSteady(steadiness: .drifting)),
     ] as [(WholeRunMetric, Unavailability)])
   func reason(metric: WholeRunMetric, cause: Unavailability) {
     let gate = Gate(rules: [GateRule(metric: metric.name, tolerance: .automatic)])
@@ -80,7 +82,7 @@ struct MetricTableTests {
 
   @Test("Each metric of the table has a test of its reason")
   func reasons() {
-    #expect(WholeRunMetric.allCases.count == 7, "add the new metric to the arguments of `reason`")
+    #expect(WholeRunMetric.allCases.count == 8, "add the new metric to the arguments of `reason`")
   }
 }
 

@@ -111,6 +111,40 @@ struct MetricsTests {
     #expect(abs(level - 104 * mebibyte) < mebibyte)
   }
 
+  @Test("What a load leaves behind is the steady level above the memory at the first phase or iteration")
+  func retained() {
+    func retained(_ marks: [Mark], level: Double = 20) -> Double? {
+      Curves.recording({ $0 < 1 ? 5 * mebibyte : level * mebibyte }, marks: marks).result().metrics[.retained]
+    }
+    let setUp = Mark(time: .zero, event: .mark("loaded"), resident: .mebibytes(3))
+    for event in [Mark.Event.phase("load"), .iteration] {
+      let load = Mark(time: .milliseconds(500), event: event, resident: .mebibytes(5))
+      #expect(
+        retained([setUp, load, Mark(time: .seconds(3), event: event, resident: .mebibytes(20))]) == 15 * mebibyte)
+      #expect(retained([load], level: 4) == -1 * mebibyte)
+    }
+    #expect(retained([setUp]) == nil)
+    #expect(retained([Mark(time: .milliseconds(500), event: .phase("load"))]) == nil)
+  }
+
+  @Test("What a phase leaves behind is the memory at its end above that at its begin, of one process")
+  func retainedByPhase() {
+    func retained(process: Int32 = 0) -> [Double?] {
+      let marks = [5, 8, 7].enumerated().map { index, size in
+        Mark(
+          time: .seconds(index), event: .phase("\(index)"), process: index == 2 ? process : 0,
+          resident: .mebibytes(Int64(size)))
+      }
+      let phases = Curves.recording({ _ in 9 * mebibyte }, marks: marks).result().phases
+      return phases.map { $0.metrics[.retained].map { $0 / mebibyte } }
+    }
+    #expect(retained() == [3, -1, 2])
+    let brief = ["a", "b"].map { Mark(time: .microseconds(1), event: .phase($0), resident: .mebibytes(6)) }
+    #expect(
+      Curves.recording({ _ in 9 * mebibyte }, marks: brief).result().value(of: .phase("a", .peakRSS)) == 6 * mebibyte)
+    #expect(retained(process: 7) == [3, nil, nil])
+  }
+
   @Test("A spike in the steady state is its height above the level")
   func spike() {
     let metrics = Curves.recording { (2.50..<2.52).contains($0) ? 50 * mebibyte : 20 * mebibyte }.result().metrics

@@ -13,7 +13,7 @@ struct ExampleTests {
     "Each example can be measured and approved, and passes against its own baseline",
     .endsHangs,
     arguments: [
-      "redis", "postgresql", "nginx", "sqlite", "python", "from-time", "from-asv", "from-pytest-memray",
+      "redis", "postgresql", "nginx", "sqlite", "python", "pytest", "from-time", "from-asv", "from-pytest-memray",
       "from-hyperfine",
     ]
   )

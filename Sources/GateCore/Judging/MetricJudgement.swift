@@ -68,7 +68,7 @@ extension MetricKind {
   /// nil for instances, whose `auto` is their default tolerance: equal runs have equal numbers.
   package var automaticBounds: Tolerance.Bounds? {
     switch self {
-    case .peak, .steadyLevel, .height, .rate: .memory
+    case .peak, .steadyLevel, .height, .remainder, .rate: .memory
     case .slope: .growth
     case .reported: .reported
     case .instances: nil

@@ -79,7 +79,7 @@ extension MetricKind {
   /// A smaller rise is not reported, however certain: that of two pages, or what `auto` always allows growth.
   fileprivate var leastRise: Double {
     switch self {
-    case .peak, .steadyLevel, .height: 2 * MetricJudgement.leastDeviation
+    case .peak, .steadyLevel, .height, .remainder: 2 * MetricJudgement.leastDeviation
     case .slope: Tolerance.Bounds.growth.amount
     case .rate, .reported, .instances: 0
     }

@@ -13,6 +13,7 @@ extension ScenarioResult {
     result.approval = nil
     result.explanation = nil
     result.notes.removeAll(where: \.isOnVerdict)
+    result.gate.addRules(for: Set(repetitions.flatMap(\.allMetrics.keys)))
     result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
     result.summarize()
     return result
@@ -62,11 +63,13 @@ extension ScenarioResult {
   }
 
   private mutating func judgeRules(against baseline: Baseline?, missing: Verdict) {
-    for rule in gate.rules where rule.severity != .off {
+    for rule in gate.rules where rule.severity != .off && !isReplaced(rule) {
+      let missing = baseline.map { isNew(rule.metric, since: $0) } == true ? .skipped : missing
       let judged = MetricInScenario(rule: rule, scenario: self, baseline: baseline, missing: missing).judged
       if let metric = judged.metric { summary.metrics.append(metric) }
       if let note = judged.note { notes.append(note) }
     }
+    if let note = baseline.flatMap(noteOnOtherPhases) { notes.append(note) }
     if gate.isStandard { weighRisesAgainstTree() }
     notes += summary.metrics.compactMap(\.noteOnTwoLevels)
     if let limitedRun { summary.metrics.append(limitedRun.judged) }
@@ -74,6 +77,26 @@ extension ScenarioResult {
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
     if let note = baseline.flatMap(noteOnSummedChanges) { notes.append(note) }
+  }
+
+  /// Whether the rule is a pattern that stands for metrics with rules of their own.
+  private func isReplaced(_ rule: GateRule) -> Bool {
+    rule.metric.isPattern && gate.rules.contains { rule.metric.stands(for: $0.metric) }
+  }
+
+  /// Whether a pattern stands for the metric, and the baseline lacks it, as that of a new test of a suite.
+  private func isNew(_ metric: MetricName, since baseline: Baseline) -> Bool {
+    baseline.metrics[metric] == nil && gate.pattern(for: metric) != nil
+  }
+
+  /// A note on phases of a pattern that only this build or only the baseline has.
+  private func noteOnOtherPhases(than baseline: Baseline) -> Note? {
+    func phases(_ metrics: some Sequence<MetricName>) -> Set<String> {
+      Set(metrics.filter { gate.pattern(for: $0) != nil }.compactMap { $0.inPhase?.phase })
+    }
+    let (now, before) = (phases(gate.rules.lazy.map(\.metric)), phases(baseline.metrics.keys))
+    guard now != before else { return nil }
+    return .otherPhases(new: ReportedNames(now.subtracting(before)), gone: ReportedNames(before.subtracting(now)))
   }
 
   /// Notes what differs from the baseline besides the values.
@@ -312,7 +335,8 @@ private struct MetricInScenario {
     switch metric.row?.requirement {
     case .readings, nil: return .tooFewReadings
     case .steadyStateOrIterations where scenario.growthIsPerIteration: return .iterationsTooFast
-    case .steadyState, .steadyStateOrIterations: break
+    case .steadyStateAfterLoad where !repetitions.contains(where: \.hasLoad): return .noLoad
+    case .steadyState, .steadyStateOrIterations, .steadyStateAfterLoad: break
     }
     guard count == 0 else { return .seldomSteady(in: count, of: repetitions.count) }
     return .neverSteady(steadiness: mostFrequentUnsteadiness ?? .unsteady)
@@ -326,10 +350,8 @@ private struct MetricInScenario {
       return others.isEmpty ? .noPhaseStarted : .phaseNotStarted(started: ReportedNames(others, missing: phase))
     }
     guard started * 2 > repetitions.count else { return .phaseSeldomStarted(in: started, of: repetitions.count) }
-    switch metric.row?.requirement {
-    case .readings, nil: return .phaseSeldomRead(in: count, of: repetitions.count)
-    case .steadyState, .steadyStateOrIterations: return .phaseSeldomSteady(in: count, of: repetitions.count)
-    }
+    return metric.row?.requirement.isOfSteadyState == true
+      ? .phaseSeldomSteady(in: count, of: repetitions.count) : .phaseSeldomRead(in: count, of: repetitions.count)
   }
 
   private func unavailabilityOfValue(_ count: Int) -> Unavailability {
@@ -343,4 +365,9 @@ private struct MetricInScenario {
     func count(_ state: Steadiness) -> Int { states.count { $0 == state } }
     return Set(states).max { (count($0), $1.rawValue) < (count($1), $0.rawValue) }
   }
+}
+
+extension RepetitionResult {
+  /// Whether a phase or an iteration began.
+  fileprivate var hasLoad: Bool { !phases.isEmpty || curve.map { $0.iterations > 0 } == true }
 }

@@ -140,6 +140,7 @@ extension Recording {
     case .steadyRSS: MeasuredValue(found.level)
     case .growth: MeasuredValue(found.growth?.slope)
     case .spike: MeasuredValue(found.spike)
+    case .retained: MeasuredValue(retained(at: found.level))
     case .faultRate: MeasuredValue(faultRate)
     case .treePeak: MeasuredValue(highestOfTree)
     case .treeSteady: MeasuredValue(levelOfTree)
@@ -167,6 +168,12 @@ extension Recording {
     let spike = spike(above: level, from: curve.beginning(of: start), to: lastReading, in: envelope)
     result.spike = spike.spike
     return Findings(level: state, spike: spike.height)
+  }
+
+  /// nil without a mark of a phase or an iteration, or if the memory at the first one could not be read.
+  private func retained(at level: SteadyLevel?) -> Double? {
+    guard let level = level?.level, let before = marks.first(where: \.beginsLoad)?.resident else { return nil }
+    return level.rounded() - Double(before.count)
   }
 
   private func steadyLevel(
@@ -197,26 +204,33 @@ extension Recording {
     return growths.sorted { $0.slope < $1.slope }.dropFirst(growths.count / 2).first
   }
 
+  /// The part of a run from the mark of a phase to that of the next one, or to the last reading.
+  private struct Stretch {
+    let begin: Mark
+    let next: Mark?
+    let times: ClosedRange<Duration>
+
+    /// What is known of a phase in which no sample was taken, as of a short test.
+    var highestAtEnds: Bytes? { [begin.resident, next?.resident].compactMap(\.self).max() }
+  }
+
   /// A phase lasts until the next one or the last reading; its peak is that of the envelope in this time.
   ///
   /// It is not exact if the target ran on before its begin or its end was read.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
-    let starts = marks.compactMap { mark -> (name: String, time: Duration, isLate: Bool)? in
-      guard case .phase(let name) = mark.event else { return nil }
-      return (name, mark.time, mark.isLate)
-    }
+    let starts = marks.compactMap { mark in mark.phase.map { (name: $0, mark: mark) } }
     guard !starts.isEmpty else { return [] }
     let (finish, readings, isExact) = (lastReading, residents, isExact)
     return starts.enumerated().map { index, start in
-      let next = index + 1 < starts.count ? starts[index + 1] : nil
-      let span = start.time...max(start.time, next?.time ?? finish)
+      let (begin, next) = (start.mark, index + 1 < starts.count ? starts[index + 1].mark : nil)
+      let stretch = Stretch(begin: begin, next: next, times: begin.time...max(begin.time, next?.time ?? finish))
       var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
       for metric in WholeRunMetric.allCases {
-        phase.metrics[metric.name] = value(of: metric, in: span, readings, envelope)
+        phase.metrics[metric.name] = value(of: metric, in: stretch, readings, envelope)
       }
       phase.peakIsExact =
-        !start.isLate && next?.isLate != true && (isExact || !method.isTraced)
-        && envelope.isExact(in: span, isReadAtEnd: isExact)
+        !begin.isLate && next?.isLate != true && (isExact || !method.isTraced)
+        && envelope.isExact(in: stretch.times, isReadAtEnd: isExact)
       return phase
     }
   }
@@ -224,15 +238,24 @@ extension Recording {
   /// The value of a metric in a phase; nil if phases do not have it (``WholeRunMetric/Row/isOfPhase``).
   private func value(
     of metric: WholeRunMetric,
-    in span: ClosedRange<Duration>,
+    in phase: Stretch,
     _ readings: [(time: Duration, value: Double)],
     _ envelope: Envelope
   ) -> Double? {
     switch metric {
-    case .peakRSS: envelope.highest(in: span).map { Double($0.peak.count) }
-    case .steadyRSS: steadyLevel(of: readings, within: span.clamped(to: window))?.level?.rounded()
+    case .peakRSS: (envelope.highest(in: phase.times)?.peak ?? phase.highestAtEnds).map { Double($0.count) }
+    case .steadyRSS: steadyLevel(of: readings, within: phase.times.clamped(to: window))?.level?.rounded()
+    case .retained: retained(by: phase)
     case .growth, .spike, .faultRate, .treePeak, .treeSteady: nil
     }
+  }
+
+  /// nil if the memory was not read at its begin or end, or if another process is the main one then.
+  private func retained(by phase: Stretch) -> Double? {
+    let last = samples.last { $0.main != nil }
+    let (process, after) = phase.next.map { ($0.process, $0.resident) } ?? (last?.process, last?.main?.resident)
+    guard let before = phase.begin.resident, let after, process == phase.begin.process else { return nil }
+    return Double((after - before).count)
   }
 }
 
@@ -314,4 +337,18 @@ extension Recording {
   }
 
   private static let mostFailedProcesses = 3
+}
+
+extension Mark {
+  fileprivate var phase: String? {
+    if case .phase(let name) = event { name } else { nil }
+  }
+
+  /// Whether a phase begins or an iteration is counted here.
+  fileprivate var beginsLoad: Bool {
+    switch event {
+    case .phase, .iteration: true
+    case .mark, .value: false
+    }
+  }
 }

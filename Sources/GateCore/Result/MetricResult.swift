@@ -188,6 +188,8 @@ package enum Unavailability: Sendable, Hashable, Codable {
   case tooFewReadings
   /// The iterations were too short to sample memory in enough of them.
   case iterationsTooFast
+  /// There is neither a phase nor an iteration from which it could be measured.
+  case noLoad
   /// Too few repetitions became steady.
   case seldomSteady(in: Int, of: Int)
   /// No repetition became steady; the most frequent reason.
@@ -209,10 +211,10 @@ package struct ReportedNames: Sendable, Hashable, Codable {
   /// Targets may report a hundred names, and the reason is stored in every result.
   package static let most = 8
 
-  package init(_ all: Set<String>, missing name: String) {
+  package init(_ all: Set<String>, missing name: String? = nil) {
     let sorted = all.sorted()
     names = Array(sorted.prefix(Self.most))
     count = sorted.count
-    nearest = NearMiss.closest(to: name, among: sorted)
+    nearest = name.flatMap { NearMiss.closest(to: $0, among: sorted) }
   }
 }

@@ -63,6 +63,8 @@ package enum Note: Sendable, Hashable, Codable {
   case twoLevels(metric: MetricName, unit: String, levels: TwoLevels)
   /// A process rose beyond its tolerance, by `rise` bytes, and the tree fell by `fall`.
   case riseOutweighed(metric: MetricName, rise: Double, tree: MetricName, fall: Double)
+  /// Of the phases that a pattern of the gate stands for, some have no baseline yet, or did not occur.
+  case otherPhases(new: ReportedNames, gone: ReportedNames)
   /// Which function explains the rise is unknown.
   case notExplained(obstacle: ExplanationObstacle)
   /// Only the base of a comparison has these scenarios.
@@ -76,7 +78,7 @@ package enum Note: Sendable, Hashable, Codable {
       .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .environmentChanged,
       .tooFewValues, .creep, .summedChanges, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels,
-      .uncertainFall, .riseOutweighed, .notExplained, .onlyInBase:
+      .uncertainFall, .riseOutweighed, .otherPhases, .notExplained, .onlyInBase:
       true
     }
   }

@@ -6,6 +6,8 @@ package enum MetricKind: Sendable, CaseIterable {
   case steadyLevel
   /// A rise above the steady level.
   case height
+  /// What is left of a rise; a program may hold less than before.
+  case remainder
   /// How fast memory grows in steady state, per iteration or per second.
   case slope
   /// Bytes per second, over the whole run.
@@ -19,7 +21,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isRate: Bool {
     switch self {
     case .slope, .rate: true
-    case .peak, .steadyLevel, .height, .reported, .instances: false
+    case .peak, .steadyLevel, .height, .remainder, .reported, .instances: false
     }
   }
 
@@ -27,21 +29,21 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isLevel: Bool {
     switch self {
     case .peak, .steadyLevel: true
-    case .height, .slope, .rate, .reported, .instances: false
+    case .height, .remainder, .slope, .rate, .reported, .instances: false
     }
   }
 
   /// Whether its values are whole bytes of memory; others may have fractions.
   package var isWholeBytes: Bool {
     switch self {
-    case .peak, .steadyLevel, .height: true
+    case .peak, .steadyLevel, .height, .remainder: true
     case .slope, .rate, .reported, .instances: false
     }
   }
 
   package var canBeNegative: Bool {
     switch self {
-    case .slope, .reported: true
+    case .remainder, .slope, .reported: true
     case .peak, .steadyLevel, .height, .rate, .instances: false
     }
   }
@@ -50,14 +52,14 @@ package enum MetricKind: Sendable, CaseIterable {
   package var hasStoredUnit: Bool {
     switch self {
     case .slope, .reported, .instances: true
-    case .peak, .steadyLevel, .height, .rate: false
+    case .peak, .steadyLevel, .height, .remainder, .rate: false
     }
   }
 
   /// Whether its values come from marks or other messages of the target, which may be lost.
   package var isFromMessages: Bool {
     switch self {
-    case .slope, .reported, .instances: true
+    case .remainder, .slope, .reported, .instances: true
     case .peak, .steadyLevel, .height, .rate: false
     }
   }
@@ -65,7 +67,7 @@ package enum MetricKind: Sendable, CaseIterable {
   /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
     switch self {
-    case .peak, .steadyLevel, .height: "bytes"
+    case .peak, .steadyLevel, .height, .remainder: "bytes"
     case .slope: perIteration ? "bytes/iteration" : "bytes/second"
     case .rate: "bytes/second"
     case .reported: reported ?? ""

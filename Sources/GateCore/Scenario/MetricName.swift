@@ -22,6 +22,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   package static let steadyRSS = WholeRunMetric.steadyRSS.name
   package static let growth = WholeRunMetric.growth.name
   package static let spike = WholeRunMetric.spike.name
+  package static let retained = WholeRunMetric.retained.name
   package static let faultRate = WholeRunMetric.faultRate.name
   package static let treePeak = WholeRunMetric.treePeak.name
   package static let treeSteady = WholeRunMetric.treeSteady.name
@@ -56,7 +57,8 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// Parses a metric name in a gate; nil if there is no such metric.
   package init?(parsing text: String) {
     let name = MetricName(text)
-    let ofPhase = name.inPhase.map { PlainName.isValid($0.phase) } ?? false
+    let ofPhase =
+      name.inPhase.map { PlainName.isValid(String($0.phase.map { $0 == Self.anyText ? "x" : $0 })) } ?? false
     let isValue = name.isInstances ? name.isOfClass : name.isValue && PlainName.isValid(name.reportedName)
     guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
@@ -107,8 +109,10 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// Whether its values are whole bytes of memory; rates and reported values may have fractions.
   package var isWholeBytes: Bool { kind.isWholeBytes }
 
-  /// Whether it counts there although no rule of the gate names it; metrics of phases and reported values always do.
-  package func counts(_ use: WholeRunMetric.WithoutRule) -> Bool { row.map { $0.withoutRule >= use } ?? true }
+  /// Whether it counts there although no rule of the gate names it; reported values always do.
+  package func counts(_ use: WholeRunMetric.WithoutRule) -> Bool {
+    (inPhase?.metric ?? self).row.map { $0.withoutRule >= use } ?? true
+  }
 
   /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {

@@ -11,6 +11,9 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
   case growth
   /// The highest rise above the steady level.
   case spike
+  /// What a load leaves behind: the steady level above the memory at the first mark of a phase or an iteration; of one
+  /// phase the memory at its end above that at its begin.
+  case retained
   /// The memory that page faults make resident, in bytes per second.
   case faultRate = "fault_rate"
   /// The highest memory of the whole process tree (``Recording/treePeak``).
@@ -59,11 +62,15 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
     case steadyState
     /// A steady state, or with enough iterations readings within them.
     case steadyStateOrIterations
+    /// A steady state, and a phase or an iteration.
+    case steadyStateAfterLoad
+
+    package var isOfSteadyState: Bool { self != .readings }
   }
 
   /// Where a metric counts that no rule of the gate names; each includes those before.
   package enum WithoutRule: Sendable, Comparable {
-    /// Only in results: it depends on the speed of the machine.
+    /// Only in results: it depends on the speed of the machine, or on what a phase means.
     case stored
     /// Also in studies and in notes on rises: it differs from run to run.
     case studied
@@ -91,6 +98,11 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
       Row(
         kind: .height, scope: .program, isOfPhase: false, isStandard: false, isIndispensable: false,
         requirement: .steadyState, ofTree: nil, explained: .peak, withoutRule: .studied, isHeadline: false,
+        isAlwaysListed: false)
+    case .retained:
+      Row(
+        kind: .remainder, scope: .program, isOfPhase: true, isStandard: false, isIndispensable: false,
+        requirement: .steadyStateAfterLoad, ofTree: nil, explained: .steady, withoutRule: .stored, isHeadline: false,
         isAlwaysListed: false)
     case .faultRate:
       Row(

@@ -37,7 +37,8 @@ struct GateReader {
     guard case .mapping(let entries) = value.content else { return }
     let judged = Set(scenario.gate.rules.filter { $0.severity != .off }.map(\.metric.text))
     for entry in entries where judged.contains(entry.key.text) {
-      guard let phase = MetricName(parsing: entry.key.text)?.inPhase?.phase, !started.contains(phase),
+      guard let metric = MetricName(parsing: entry.key.text), !metric.isPattern, let phase = metric.inPhase?.phase,
+        !started.contains(phase),
         let meant = Self.phaseMeant(by: phase, among: started.sorted())
       else { continue }
       context.printError(
@@ -54,7 +55,7 @@ struct GateReader {
 
   private func metric(_ key: YAMLValue.Key) -> MetricName? {
     if let metric = MetricName(parsing: key.text) { return metric }
-    let ofPhase = MetricName.perPhase.map { "`phase.NAME.\($0)`" }.joined(separator: " and ")
+    let ofPhase = Shown.list(MetricName.perPhase.map { "phase.NAME.\($0)" })
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"

@@ -19,6 +19,7 @@ struct ScenarioBlock {
       page.paragraph(explanation.text, indent: 2, label: "\(explanation.label): ")
     }
     if let changesText { page.paragraph(changesText, indent: 2, label: "by change: ") }
+    if let unlistedText { page.paragraph(unlistedText, indent: 2) }
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
     if isVerbose { writeRepetitions(to: &page) }
     for note in notes.own(of: scenario) { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
@@ -40,7 +41,22 @@ struct ScenarioBlock {
 
   /// The values of a failed scenario mean little.
   private var shownMetrics: [MetricResult] {
-    scenario.verdict == .failed && !isVerbose ? [] : scenario.metrics
+    guard !isVerbose else { return scenario.metrics }
+    return scenario.verdict == .failed ? [] : scenario.metrics.filter { !isUnlisted($0) }
+  }
+
+  /// So many phases are listed although they pass.
+  private static let mostPassingPhases = 8
+
+  private func isUnlisted(_ metric: MetricResult) -> Bool {
+    metric.metric.inPhase != nil && [.pass, .skipped].contains(metric.verdict) && hasManyPhases
+  }
+
+  private var hasManyPhases: Bool { scenario.metrics.count { $0.metric.inPhase != nil } > Self.mostPassingPhases }
+
+  private var unlistedText: String? {
+    let count = isVerbose ? 0 : scenario.metrics.count(where: isUnlisted)
+    return count == 0 ? nil : "\(Format.count(count, "further metric")) of phases did not rise (--verbose lists them)"
   }
 
   /// Sentences on facts that the table lacks.

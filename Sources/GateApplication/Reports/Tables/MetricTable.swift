@@ -22,7 +22,8 @@ struct MetricTable {
       rows: metrics.map { metric in
         let (row, tone) = (row(metric, style), metric.verdict == .pass ? nil : metric.verdict.tone)
         return [
-          .init(row.label), .init(row.baseline), .init(row.baseline.isEmpty ? "" : style.arrow, .faint), .init(row.now),
+          .init(shortened(row.label, metric, style)), .init(row.baseline),
+          .init(row.baseline.isEmpty ? "" : style.arrow, .faint), .init(row.now),
           .init(row.change, tone), .init(row.percent, tone), .init(row.allowed, .faint), .init(word(metric), tone),
         ]
       })
@@ -51,10 +52,20 @@ struct MetricTable {
       ],
       rows: metrics.map { metric in
         [
-          .init(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)),
+          .init(shortened(metric.metric.label(unit: metric.unit), metric, style)), .init(now(metric, style)),
+          .init(range(of: metric, style)),
           .init(word(metric), metric.verdict == .pass ? nil : metric.verdict.tone),
         ]
       })
+  }
+
+  /// The most columns of a metric of a phase; the sentences below the table have its whole name.
+  private static let longestOfPhase = 30
+
+  /// The names of phases, as those of a suite's tests, often differ at their end only.
+  private func shortened(_ label: String, _ metric: MetricResult, _ style: TerminalStyle) -> String {
+    guard metric.metric.inPhase != nil else { return label }
+    return TerminalText.cut(label, to: Self.longestOfPhase, at: .start, mark: style.ellipsis)
   }
 
   private func now(_ metric: MetricResult, _ style: TerminalStyle) -> String {

@@ -69,10 +69,7 @@ struct ValueTable {
   }
 
   private func missing(_ metric: MetricName) -> String {
-    switch metric.row?.requirement {
-    case .steadyState, .steadyStateOrIterations: "no steady state"
-    case .readings, nil: "unavailable"
-    }
+    metric.row?.requirement.isOfSteadyState == true ? "no steady state" : "unavailable"
   }
 
   private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {

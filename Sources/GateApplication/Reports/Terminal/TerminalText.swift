@@ -67,14 +67,19 @@ enum TerminalText {
   }
 
   enum Cut {
-    case end, middle
+    case start, middle, end
   }
 
   /// The text in at most this many columns, with the mark where it was cut.
   static func cut(_ text: String, to limit: Int, at place: Cut = .end, mark: String) -> String {
     guard columns(text) > limit else { return text }
     let room = max(0, limit - columns(mark))
-    let tail = place == .end ? 0 : room / 2
+    let tail =
+      switch place {
+      case .start: room
+      case .middle: room / 2
+      case .end: 0
+      }
     let end = String(fitting(text.reversed(), in: tail).reversed())
     return String(fitting(Array(text), in: room - tail)) + mark + end
   }

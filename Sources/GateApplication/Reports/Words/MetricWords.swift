@@ -24,6 +24,7 @@ struct MetricWords {
       case .steadyRSS: Self("steady", short: "steady", "after warm-up", unread: nil)
       case .growth: Self("growth", short: "growth", "in steady state", unread: nil)
       case .spike: Self("spike", short: "spike", "above the steady level", unread: nil)
+      case .retained: Self("retained", short: "retained", "left by the load, in steady state", unread: nil)
       case .faultRate:
         Self(
           "fault rate", short: "faults", "made resident by page faults",

@@ -69,6 +69,11 @@ extension Note {
     case .riseOutweighed(let metric, let rise, let tree, let fall):
       "\(metric) rose by \(Format.amount(rise)), but \(tree) fell by \(Format.amount(fall)); of several processes, the "
         + "whole tree counts; approve it, so that later checks expect as little"
+    case .otherPhases(let new, let gone):
+      [
+        new.count == 0 ? nil : "not judged, since they have no baseline yet: \(new.displayText)",
+        gone.count == 0 ? nil : "in the baseline, but did not occur: \(gone.displayText)",
+      ].compactMap(\.self).joined(separator: "; ")
     case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text(of: scenario.name))"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
@@ -85,7 +90,7 @@ extension Note {
     case .baselineSeldomSteady(_, let count, _): count == 0
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
       .otherTreeMethod, .hiddenGrowth, .metricLost, .becameSteady, .twoLevels, .uncertainFall,
-      .riseOutweighed, .noRepetitions,
+      .riseOutweighed, .otherPhases, .noRepetitions,
       .nothingJudged, .otherEnvironment, .newWithoutBaseline, .tooLongWithoutBaseline, .unusableBaseline, .tooFewValues,
       .creep, .summedChanges, .notExplained,
       .onlyInBase, .shardMissing:

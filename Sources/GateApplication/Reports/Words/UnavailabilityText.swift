@@ -21,6 +21,7 @@ extension Unavailability {
       WholeRunMetric(rawValue: metric.text).flatMap { MetricWords(of: $0, treeMethod: "").unread } ?? MetricWords.unread
     case .iterationsTooFast:
       "the iterations were too short for their levels to be read; do more work in each iteration"
+    case .noLoad: "it is measured from the first `phase` or the first turn of a `repeat`, and there was neither"
     case .seldomSteady(let count, let total):
       "resident memory became steady \(Self.inFew(count, total)); \(Self.remedy)"
     case .neverSteady(let steadiness):
@@ -60,7 +61,7 @@ extension InstanceRefusal {
 
 extension ReportedNames {
   /// As in ``` `load`, `serve`; did you mean `load`? ```.
-  fileprivate var displayText: String {
+  var displayText: String {
     let rest = count > names.count ? " and \(Format.count(count - names.count, "other"))" : ""
     return names.map { "`\($0)`" }.joined(separator: ", ") + rest + (nearest.map { "; did you mean `\($0)`?" } ?? "")
   }
