@@ -133,7 +133,8 @@ struct LimitSearchTests {
     let shared = search { _ in .mebibytes(10) }
     let need = try #require(shared.need)
     #expect(shared.residentBeyond(need) == .mebibytes(10))
-    #expect(shared.advice == LimitSearch.Advice(request: .mebibytes(10), limit: .mebibytes(13)))
+    let advice = try #require(shared.advice)
+    #expect(advice.request == .mebibytes(10) && advice.limit == .mebibytes(13))
     let own = search { $0 + .kibibytes(500) }
     #expect(try own.residentBeyond(#require(own.need)) == nil)
     #expect(try #require(own.advice).limit <= .mebibytes(4))
