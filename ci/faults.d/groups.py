@@ -43,11 +43,14 @@ def syscalls(template, quick):
                 if quick and (number + 4 * follow) % 8:
                     continue
                 error = ERRORS[(number + len(place)) % len(ERRORS)]
-                yield Attempt(
-                    f"{name} {error} when={place}{' in all threads and processes' if follow else ''}", template,
-                    wrapper=["strace", *(["-f"] if follow else []), "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                             f"inject={name}:error={error}:when={place}"],
-                    tracer="off" if follow else "auto", allowed=(1, 2, 3, 4, 5), seconds=LOCKED if name == "fcntl" else 60)
+                # A loop that repeats interrupted calls must have an end.
+                for error in [error] + ["EINTR"] * (place.endswith("+") and not quick):
+                    yield Attempt(
+                        f"{name} {error} when={place}{' in all threads and processes' if follow else ''}", template,
+                        wrapper=["strace", *(["-f"] if follow else []), "-o", "/dev/null", "-e", f"trace={name}", "-e",
+                                 f"inject={name}:error={error}:when={place}"],
+                        tracer="off" if follow else "auto", allowed=(1, 2, 3, 4, 5),
+                        seconds=LOCKED if name == "fcntl" else 60)
 
 
 def history(template, quick):
