@@ -70,6 +70,20 @@ struct DriftTests {
     #expect(flagged <= most)
   }
 
+  @Test("Runs that depend on each other do not drift")
+  func dependentRuns() {
+    var numbers = SeededNumbers(seed: 9)
+    let flagged = (0..<200).count { _ in
+      var distance = Self.normal(&numbers)
+      let values = (0..<60).map { _ in
+        distance = 0.8 * distance + 0.6 * Self.normal(&numbers)
+        return 100 + distance
+      }
+      return Drift(values) { 0.01 * $0 } != nil
+    }
+    #expect(flagged <= 10)
+  }
+
   /// Twenty level runs precede the rise.
   @Test(
     "A drift of 0.3 % per run is always found, and 0.1 % if the noise is small",
