@@ -7,15 +7,17 @@ struct ChangePointCandidate {
     case ramp(Double)
     /// The step is smaller than the tolerance, by this share of it (1 if the levels are equal).
     case small(Double)
-    /// Values of one level would have such a step with this probability.
-    case insignificant(pValue: Double)
+    /// The ranks of values of one level would differ so with this probability.
+    case indistinct(pValue: Double)
+    /// One level from which values wander explains them nearly as well; the needed strength by that of the step.
+    case insignificant(Double)
   }
 
   private(set) var index: Int
   private(set) var before = 0.0
   private(set) var after = 0.0
   private(set) var pValue = 1.0
-  private(set) var rejection = Rejection.insignificant(pValue: 1)
+  private(set) var rejection = Rejection.none
   /// The range of the last evaluation, which need not be repeated.
   private var evaluated: Range<Int>?
 
@@ -23,20 +25,16 @@ struct ChangePointCandidate {
     self.index = index
   }
 
-  /// The probability that the levels of two adjacent parts differ as much as these, at any place of a window: the exact
+  /// The probability that the ranks of two adjacent parts differ as much as these, at any place of a window: the exact
   /// test of Mann and Whitney (1947), two-sided, times the number of places (Bonferroni).
   ///
   /// Equal values count half, but with the distribution for distinct values, which is wider, so the result is too large
   /// rather than too small: with the distribution for ties (``RankTest/pValue(ofRiseFrom:to:)``) the search took ten
-  /// times as long. 1 if it is clearly not significant.
-  static func pValue(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>, among values: [Double]) -> Double {
-    guard min(first.count, second.count) >= ChangePoints.shortest else { return 1 }
-    var (rises, falls) = (0, 0)
-    for later in second {
-      for earlier in first {
-        rises += later > earlier ? 1 : 0
-        falls += later < earlier ? 1 : 0
-      }
+  /// times as long. 1 if it is clearly not significant. All values of one part above all of the other are at most
+  /// ``ChangePoints/significance``: how many runs there are must not decide about a clear step.
+  static func pValue(_ first: [Double], _ second: [Double], among count: Int) -> Double {
+    let (rises, falls) = second.reduce((0, 0)) { sums, later in
+      (sums.0 + first.count { later > $0 }, sums.1 + first.count { later < $0 })
     }
     let pairs = first.count * second.count
     let against = (pairs - abs(rises - falls) + 1) / 2
@@ -44,16 +42,24 @@ struct ChangePointCandidate {
     // 0.04, and it is multiplied by the number of places.
     let distance = Double(pairs) / 2 - Double(against)
     let variance = Double(pairs * (first.count + second.count + 1)) / 12
-    guard distance > 0, distance * distance > 4 * variance else { return 1 }
+    guard distance > 0, distance * distance > 4 * variance || against == 0 else { return 1 }
     let wanted = RankTest.orderings(first.count, second.count, upTo: against).reduce(0, +)
     let all = (1...first.count).reduce(1.0) { $0 * Double(second.count + $1) / Double($1) }
-    return min(1, 2 * wanted / all * Double(min(values.count, ChangePoints.window)))
+    let pValue = min(1, 2 * wanted / all * Double(min(count, ChangePoints.window)))
+    return against == 0 ? min(pValue, ChangePoints.significance) : pValue
   }
 
-  /// Moves to the best split of a range, if there is one.
+  /// Moves to the split of a range with the largest difference of means, in deviations.
   fileprivate mutating func relocate(in values: [Double], _ range: Range<Int>) {
-    let place = Divergence.split(of: values, range)?.place ?? index
-    if place != index { (index, evaluated) = (place, nil) }
+    let mean = values[range].reduce(0, +) / Double(range.count)
+    var (sum, best) = (0.0, (square: 0.0, place: index))
+    for place in range.dropFirst() {
+      sum += values[place - 1] - mean
+      guard min(place - range.lowerBound, range.upperBound - place) >= ChangePoints.shortest else { continue }
+      let square = sum * sum / Double((place - range.lowerBound) * (range.upperBound - place))
+      if square > best.square { best = (square, place) }
+    }
+    if best.place != index { (index, evaluated) = (best.place, nil) }
   }
 
   fileprivate mutating func evaluate(in values: [Double], _ range: Range<Int>, _ least: (Double) -> Double) {
@@ -62,16 +68,22 @@ struct ChangePointCandidate {
     let (first, second) = (values[range.lowerBound..<index], values[index..<range.upperBound])
     before = Spread.median(Array(first)) ?? 0
     after = Spread.median(Array(second)) ?? 0
-    pValue = Self.pValue(first, second, among: values)
-    let (rise, needed) = (abs(after - before), least(before))
-    if pValue > ChangePoints.significance {
-      rejection = .insignificant(pValue: pValue)
-    } else if rise == 0 || rise < needed {
-      rejection = .small(rise == 0 ? 1 : 1 - rise / needed)
-    } else {
-      let advantage = RampFit.advantage(overStepAt: index - range.lowerBound, in: values[range])
-      rejection = advantage > 0 ? .ramp(advantage) : .none
-    }
+    rejection = rejection(of: first, second, in: values, least)
+  }
+
+  private mutating func rejection(
+    of first: ArraySlice<Double>, _ second: ArraySlice<Double>, in values: [Double], _ least: (Double) -> Double
+  ) -> Rejection {
+    guard min(first.count, second.count) >= ChangePoints.shortest else { return .insignificant(.infinity) }
+    let needed = ChangePoints.needed(among: values.count)
+    let strength = Autoregression.strength(ofStepBetween: first, and: second) / needed
+    guard strength >= 1 else { return .insignificant(1 / strength) }
+    pValue = Self.pValue(Subsample.of(Array(first)), Subsample.of(Array(second)), among: values.count)
+    guard pValue <= ChangePoints.significance else { return .indistinct(pValue: pValue) }
+    let (rise, tolerated) = (abs(after - before), least(before))
+    guard rise > 0, rise >= tolerated else { return .small(rise == 0 ? 1 : 1 - rise / tolerated) }
+    let advantage = RampFit.advantage(overStepAt: first.count, in: values[first.startIndex..<second.endIndex])
+    return advantage > 0 ? .ramp(advantage) : .none
   }
 }
 
@@ -84,8 +96,7 @@ extension [ChangePointCandidate] {
     return Swift.max(start, index - ChangePoints.reach)..<Swift.min(end, index + ChangePoints.reach)
   }
 
-  /// Moves a candidate to its best place between its neighbours, which differs from that in a window that begins or ends
-  /// right beside it.
+  /// Moves a candidate to its best place between its neighbours.
   mutating func relocate(_ place: Int, in values: [Double]) {
     self[place].relocate(in: values, range(of: place, in: values))
   }

@@ -2,10 +2,10 @@
 enum Outliers {
   /// The largest number of consecutive outliers: as many values at the end of a series are a level
   /// (``ChangePoints/shortest``), since nobody knows yet whether they will last.
-  static let longest = 3
+  private static let longest = 3
 
-  /// By how many standard deviations outliers differ from their neighbours: 1 of 3.5 million normal values does.
-  static let deviations = 5.0
+  /// By how many standard deviations outliers differ from their neighbours: 1 of 1.7 million normal values does.
+  private static let deviations = 5.0
 
   /// The indices of the outliers, ascending.
   ///
@@ -14,7 +14,12 @@ enum Outliers {
     let noise = deviations * noise(of: values)
     var (sound, places, index) = ([Double](), [Int](), 0)
     while index < values.count {
-      let length = (1...longest).first { isGroup($0, at: index, in: values, after: sound, noise, least) } ?? 0
+      let distance = max(noise, least(sound.last ?? values[index]))
+      // Nearly all values are near the one before. Nothing is known about several at the beginning.
+      let isNear = sound.last.map { abs(values[index] - $0) <= distance } ?? false
+      let lengths = isNear ? 1..<1 : 1..<(sound.isEmpty ? 1 : longest) + 1
+      let rest = values[index...]
+      let length = lengths.first { isGroup(rest.prefix($0), sound.suffix(longest), rest.dropFirst($0), distance) } ?? 0
       places += index..<index + length
       if length == 0 { sound.append(values[index]) }
       index += max(1, length)
@@ -22,25 +27,24 @@ enum Outliers {
     return places
   }
 
-  /// Whether the values from `index` on are outliers; `sound` are the values before it that are not.
+  /// Whether values are further than a distance from the level before and from that of the values after them.
   private static func isGroup(
-    _ length: Int, at index: Int, in values: [Double], after sound: [Double], _ noise: Double,
-    _ least: (Double) -> Double
+    _ group: ArraySlice<Double>, _ sound: ArraySlice<Double>, _ rest: ArraySlice<Double>, _ distance: Double
   ) -> Bool {
-    guard let after = Spread.median(Array(values.dropFirst(index + length).prefix(longest))) else { return false }
-    let before = Spread.median(sound.suffix(longest)) ?? after
+    guard let after = Spread.median(Array(rest.prefix(longest))) else { return false }
+    let before = Spread.median(Array(sound)) ?? after
     let (low, high) = (min(before, after), max(before, after))
-    let group = values[index..<index + length]
     let gap = max((group.min() ?? low) - high, low - (group.max() ?? high))
-    return gap > max(noise, least(before)) && gap > 3 * (high - low)
+    return gap > max(distance, 3 * (high - low))
   }
 
-  /// The standard deviation from one run to the next, from the smaller nine tenths of all differences.
+  /// The standard deviation from one run to the next, from the smaller three quarters of all differences, but at least a
+  /// tenth of that from all, so that values of which most are equal have noise.
   ///
-  /// For a normal distribution they have 0.623 of the variance; a difference has twice the variance of a value.
+  /// For a normal distribution these have 0.3686 of the variance; a difference has twice the variance of a value.
   static func noise(of values: [Double]) -> Double {
     let squares = zip(values, values.dropFirst()).map { ($1 - $0) * ($1 - $0) }.sorted()
-    let kept = squares.prefix((squares.count * 9 + 9) / 10)
-    return (kept.reduce(0, +) / Double(max(1, kept.count)) / 0.623 / 2).squareRoot()
+    func mean(_ kept: ArraySlice<Double>) -> Double { kept.reduce(0, +) / Double(max(1, kept.count)) }
+    return (max(mean(squares.prefix((3 * squares.count + 3) / 4)) / 0.3686, mean(squares[...]) / 100) / 2).squareRoot()
   }
 }

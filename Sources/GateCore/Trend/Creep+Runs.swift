@@ -21,8 +21,8 @@ extension Creep {
   /// Searches a metric's runs on one branch and in one environment for creep, in order of time.
   ///
   /// Of the latest ``latestRuns``, only runs after the last approved rise count (``startAfterApprovedRise(_:_:)``),
-  /// without failed runs, whose values are those of an unfinished program. Level shifts are not creep, and neither is
-  /// the change of a rate, which has no level.
+  /// without failed runs, whose values are those of an unfinished program. Level shifts are not creep, nor is the
+  /// distance of two levels that a program alternates between, nor the change of a rate, which has no level.
   package init?(over points: [SeriesPoint]) {
     guard let last = points.last?.metric, !last.metric.isRate else { return nil }
     let latest = points.suffix(Self.latestRuns)
@@ -31,8 +31,9 @@ extension Creep {
     let sound = latest.filter { $0.verdict != .failed && $0.metric.current != nil }
     let counted = Array(sound[Self.startAfterApprovedRise(sound, allowed)...])
     let medians = counted.compactMap(\.metric.current?.median)
-    let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
-    guard let creep = Drift(rest, tolerance: allowed) else { return nil }
+    let analysis = SeriesAnalysis(of: medians, least: allowed)
+    guard let creep = Drift(analysis.withoutSteps(medians), tolerance: allowed), creep.rise > analysis.gap
+    else { return nil }
     let start = counted[creep.anchorIndex].run
     self.init(
       metric: last.metric,

@@ -33,7 +33,7 @@ struct SeriesChanges {
 
   var shifts: [LevelShift] {
     let found = analysis.steps
-    let unreverted = Set(ChangePoints.unreverted(found, least: allowed).map(\.index))
+    let unreverted = Set(analysis.unreverted(least: allowed).map(\.index))
     let now = found.last?.after ?? 0
     return zip(found, found.dropFirst().map(\.index) + [sound.count]).map { change, end in
       LevelShift(

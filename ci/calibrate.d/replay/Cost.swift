@@ -39,7 +39,7 @@ enum Cost {
         }
       }
       let start = clock()
-      let found = all.reduce(0) { $0 + ChangePoints.find(in: $1) { 0.03 * $0 }.count }
+      let found = all.reduce(0) { $0 + SeriesAnalysis(of: $1) { 0.03 * $0 }.steps.count }
       let time = number(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
       return "searching 40 series of 10000 values for steps (\(noise.name)): \(time) s of CPU, \(found) steps"
     }

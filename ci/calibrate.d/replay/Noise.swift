@@ -62,11 +62,16 @@ extension Noise {
   }
 
   /// Each value depends on the previous one by nine tenths: AR(1), stationary.
-  package static let wandering = Noise("wandering (AR(1) 0.9), CV 1 %") { baseline, current, chance in
-    var value = chance.normal()
-    return (0..<baseline + current).map { _ in
-      defer { value = 0.9 * value + (1 - 0.81).squareRoot() * chance.normal() }
-      return 1 + 0.01 * value
+  package static let wandering = wandering(0.9)
+
+  /// Each value depends on the previous one by this factor.
+  package static func wandering(_ factor: Double) -> Noise {
+    Noise("wandering (AR(1) \(factor)), CV 1 %") { baseline, current, chance in
+      var value = chance.normal()
+      return (0..<baseline + current).map { _ in
+        defer { value = factor * value + (1 - factor * factor).squareRoot() * chance.normal() }
+        return 1 + 0.01 * value
+      }
     }
   }
 
