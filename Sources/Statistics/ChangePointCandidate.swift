@@ -5,8 +5,6 @@ struct ChangePointCandidate {
     case none
     /// A ramp fits the values better, by this many variances.
     case ramp(Double)
-    /// The step is smaller than the tolerance, by this share of it (1 if the levels are equal).
-    case small(Double)
     /// The ranks of values of one level would differ so with this probability.
     case indistinct(pValue: Double)
     /// One level from which values wander explains them nearly as well; the needed strength by that of the step.
@@ -62,17 +60,35 @@ struct ChangePointCandidate {
     if best.place != index { (index, evaluated) = (best.place, nil) }
   }
 
-  fileprivate mutating func evaluate(in values: [Double], _ range: Range<Int>, _ least: (Double) -> Double) {
+  /// By how much the step is smaller than the tolerance, as a share of it; 1 if it is a ramp or the levels are equal, and 0
+  /// if it is not smaller.
+  func shortfall(of least: (_ level: Double) -> Double) -> Double {
+    let rise = abs(after - before)
+    return rise == 0 || rejection > .none ? 1 : max(0, 1 - rise / max(rise, least(before)))
+  }
+
+  private mutating func measure(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>) {
+    before = Spread.median(Array(first)) ?? 0
+    after = Spread.median(Array(second)) ?? 0
+  }
+
+  /// Determines the levels of a wider range, in which the step may be a part of a ramp.
+  fileprivate mutating func widen(in values: [Double], _ range: Range<Int>) {
+    measure(values[range.lowerBound..<index], values[index..<range.upperBound])
+    let advantage = RampFit.advantage(overStepAt: index - range.lowerBound, in: values[range])
+    rejection = advantage > 0 ? .ramp(advantage) : .none
+  }
+
+  fileprivate mutating func evaluate(in values: [Double], _ range: Range<Int>) {
     guard range != evaluated else { return }
     evaluated = range
     let (first, second) = (values[range.lowerBound..<index], values[index..<range.upperBound])
-    before = Spread.median(Array(first)) ?? 0
-    after = Spread.median(Array(second)) ?? 0
-    rejection = rejection(of: first, second, in: values, least)
+    measure(first, second)
+    rejection = rejection(of: first, second, in: values)
   }
 
   private mutating func rejection(
-    of first: ArraySlice<Double>, _ second: ArraySlice<Double>, in values: [Double], _ least: (Double) -> Double
+    of first: ArraySlice<Double>, _ second: ArraySlice<Double>, in values: [Double]
   ) -> Rejection {
     guard min(first.count, second.count) >= ChangePoints.shortest else { return .insignificant(.infinity) }
     let needed = ChangePoints.needed(among: values.count)
@@ -80,8 +96,6 @@ struct ChangePointCandidate {
     guard strength >= 1 else { return .insignificant(1 / strength) }
     pValue = Self.pValue(Subsample.of(Array(first)), Subsample.of(Array(second)), among: values.count)
     guard pValue <= ChangePoints.significance else { return .indistinct(pValue: pValue) }
-    let (rise, tolerated) = (abs(after - before), least(before))
-    guard rise > 0, rise >= tolerated else { return .small(rise == 0 ? 1 : 1 - rise / tolerated) }
     let advantage = RampFit.advantage(overStepAt: first.count, in: values[first.startIndex..<second.endIndex])
     return advantage > 0 ? .ramp(advantage) : .none
   }
@@ -102,7 +116,12 @@ extension [ChangePointCandidate] {
   }
 
   /// Tests a candidate against its present neighbours.
-  mutating func evaluate(_ place: Int, in values: [Double], _ least: (Double) -> Double) {
-    self[place].evaluate(in: values, range(of: place, in: values), least)
+  mutating func evaluate(_ place: Int, in values: [Double]) {
+    self[place].evaluate(in: values, range(of: place, in: values))
+  }
+
+  /// Determines the levels of a step whose small neighbour was removed.
+  mutating func widen(_ place: Int, in values: [Double]) {
+    self[place].widen(in: values, range(of: place, in: values))
   }
 }

@@ -51,14 +51,21 @@ package enum ChangePoints {
   /// - Returns: The steps in order.
   static func find(in values: [Double], least: (_ level: Double) -> Double = { _ in 0 }) -> [ChangePoint] {
     var steps = Segmentation.places(in: values).map { ChangePointCandidate(at: $0) }
-    for place in steps.indices { steps.evaluate(place, in: values, least) }
+    for place in steps.indices { steps.evaluate(place, in: values) }
     while let worst = steps.indices.max(by: { steps[$0].rejection < steps[$1].rejection }),
       steps[worst].rejection > .none
     {
       steps.remove(at: worst)
       let neighbours = (worst - 2...worst + 1).filter(steps.indices.contains)
       for place in neighbours where place == worst - 1 || place == worst { steps.relocate(place, in: values) }
-      for place in neighbours { steps.evaluate(place, in: values, least) }
+      for place in neighbours { steps.evaluate(place, in: values) }
+    }
+    // A small step that is clear explains the values beside a large one, so it goes last, and the others stay clear.
+    while let smallest = steps.indices.max(by: { steps[$0].shortfall(of: least) < steps[$1].shortfall(of: least) }),
+      steps[smallest].shortfall(of: least) > 0
+    {
+      steps.remove(at: smallest)
+      for place in [smallest - 1, smallest].filter(steps.indices.contains) { steps.widen(place, in: values) }
     }
     return steps.map { ChangePoint(index: $0.index, before: $0.before, after: $0.after, pValue: $0.pValue) }
   }

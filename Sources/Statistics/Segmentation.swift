@@ -4,7 +4,7 @@
 /// The penalty is low: the parts are candidates, whose ends are tested afterwards (``ChangePointCandidate``).
 struct Segmentation {
   /// How many values are divided at once, overlapping by half: the time does not grow with the square of the series.
-  private static let window = 256
+  private static let window = 2 * ChangePoints.reach
 
   /// The penalty for a part, in variances: half of what ``ChangePoints`` needs for a step in 60 values.
   private static let penalty = 11.0
@@ -46,13 +46,16 @@ struct Segmentation {
     // The least cost of the values before each index, and the start of the last part there.
     var least = [0.0] + Array(repeating: Double.infinity, count: sums.count - 1)
     var last = Array(repeating: 0, count: sums.count)
-    var starts: [Int] = []
+    // The possible starts of the part that ends at an index, and the costs up to there.
+    var starts: [(index: Int, cost: Double)] = []
     for end in shortest..<sums.count {
-      starts.append(end - shortest)
-      for start in starts where least[start] + cost(start, end) + penalty < least[end] {
-        (least[end], last[end]) = (least[start] + cost(start, end) + penalty, start)
+      starts.append((end - shortest, 0))
+      for place in starts.indices {
+        let start = starts[place].index
+        starts[place].cost = least[start] + cost(start, end)
+        if starts[place].cost + penalty < least[end] { (least[end], last[end]) = (starts[place].cost + penalty, start) }
       }
-      starts.removeAll { least[$0] + cost($0, end) > least[end] }
+      starts.removeAll { [bound = least[end]] in $0.cost > bound }
     }
     return Array(sequence(first: last[sums.count - 1]) { last[$0] }.prefix { $0 > 0 }.reversed())
   }

@@ -114,6 +114,14 @@ struct ChangePointTests {
     #expect(Self.places(values, least: 0.03) == [40])
   }
 
+  @Test("Many small steps do not make a large one look like a wandering level")
+  func besideManySmall() {
+    let heights = [0.0, 2, 0.5, 2.5, 1, 9, 7.5, 9.5, 8, 10]
+    let values = Self.noise(100, seed: 14).enumerated().map { 100 + heights[$0 / 10] + 0.1 * $1 }
+    #expect(Self.places(values).count == 9)
+    #expect(Self.places(values, least: 0.04) == [50])
+  }
+
   @Test("Bimodal values have no steps")
   func twoLevels() {
     var numbers = SeededNumbers(seed: 21)
