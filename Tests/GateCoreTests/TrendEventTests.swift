@@ -227,6 +227,46 @@ struct TrendEventTests {
     #expect(given.trend.events.first?.needsAttention == false)
   }
 
+  // MARK: Acknowledgements
+
+  private func acknowledged(_ trend: Trend, _ acknowledgements: [Acknowledgement]) -> [Bool] {
+    var trend = trend
+    trend.apply(acknowledgements)
+    return trend.events.map { $0.acknowledgement != nil }
+  }
+
+  private static func given(step run: Int, runs: Int = 60, _ percent: Double = 5, name: String = "load") -> Given {
+    var given = Given(runs: runs)
+    given.add(name, steps: [(run, percent)])
+    return given
+  }
+
+  @Test(
+    "An event stays acknowledged if more runs shift its date a little",
+    arguments: [(30, true), (28, true), (32, true), (27, false), (33, false)])
+  func shiftedDate(run: Int, isKnown: Bool) throws {
+    let event = try #require(Self.given(step: 30).trend.events.first)
+    let acknowledgement = Acknowledgement(of: event, at: Self.instant(60), by: "Ada", reason: "known")
+    var later = Self.given(step: run, runs: 90).trend
+    #expect(acknowledged(later, [acknowledgement]) == [isKnown])
+    later.apply([acknowledgement])
+    #expect(later.events[0].needsAttention == !isKnown && later.events[0].state == (isKnown ? .acknowledged : .new))
+  }
+
+  @Test("An acknowledgement counts for one event of its kind, scenario and branch only")
+  func otherEvents() throws {
+    let event = try #require(Self.given(step: 30).trend.events.first)
+    let acknowledgement = Acknowledgement(of: event, at: Self.instant(60), by: "Ada", reason: "known")
+    var two = Given()
+    two.add("load", steps: [(30, 5), (32, 5)])
+    #expect(acknowledged(two.trend, [acknowledgement]) == [false, true])
+    #expect(acknowledged(Self.given(step: 30, -5).trend, [acknowledgement]) == [false])
+    #expect(acknowledged(Self.given(step: 30, name: "other").trend, [acknowledgement]) == [false])
+    var elsewhere = acknowledgement
+    elsewhere.branch = "topic"
+    #expect(acknowledged(Self.given(step: 30).trend, [elsewhere]) == [false])
+  }
+
   @Test("A step without noise has one date, and a step in noise a few")
   func stepDates() throws {
     func dates(_ values: [Double], at index: Int) throws -> ClosedRange<Int> {

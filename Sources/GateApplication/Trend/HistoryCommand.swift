@@ -4,7 +4,7 @@ import GateCore
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Lists, imports, exports and prunes the runs in the history.",
+    abstract: "Lists, imports, exports and prunes the runs in the history, and acknowledges events.",
     discussion: """
       Each check adds its run to the project's history, one SQLite file (`history:` in the project file, or --history). \
       As JSON lines it goes from machine to machine: import is the same in any order, and twice is once.
@@ -12,10 +12,13 @@ struct HistoryCommand: ParsableCommand {
         highwater history list redis-load --limit 50
         highwater history export > runs.jsonl
         highwater history import runs.jsonl artifacts/*/result.json
+        highwater history list --events
+        highwater history acknowledge 4f2a91c0d --reason "the new cache, worth its 3 MiB"
         highwater history prune --keep 500
       """,
     subcommands: [
-      HistoryListCommand.self, HistoryImportCommand.self, HistoryExportCommand.self, HistoryPruneCommand.self,
+      HistoryListCommand.self, HistoryAcknowledgeCommand.self, HistoryImportCommand.self, HistoryExportCommand.self,
+      HistoryPruneCommand.self,
     ]
   )
 }
@@ -45,9 +48,38 @@ struct HistoryListCommand: UseCaseCommand {
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
-    let task: HistoryUse.Task =
-      events ? .listEvents(names: names, limit: limit) : .list(names: names, limit: limit)
-    return try HistoryUse(task, project.shared).run(in: invocation)
+    if events { return try EventList(names: names, limit: limit, options: project.shared).run(in: invocation) }
+    return try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: invocation)
+  }
+}
+
+struct HistoryAcknowledgeCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "acknowledge",
+    abstract: "Records that an event needs no attention, and why.",
+    usage: "highwater history acknowledge [<options>] --reason <text> <event>",
+    discussion: """
+      The event stays in the list, with the reason and your name, but no longer needs attention. They are stored in \
+      BASELINES/events.json, which belongs into the repository; to take it back, remove the entry.
+      """
+  )
+
+  @Argument(
+    help: ArgumentHelp("The event as `history list --events` names it, or its first digits.", valueName: "event"))
+  var event: String
+
+  @Option(help: ArgumentHelp("Why it needs no attention.", valueName: "text"))
+  var reason: String
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard !event.isEmpty, !reason.isEmpty else { throw ValidationError("the event and the reason must not be empty") }
+  }
+
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    try HistoryAcknowledgement(event: event, reason: reason, options: project.shared).run(in: invocation)
   }
 }
 

@@ -6,8 +6,6 @@ struct HistoryUse {
   enum Task: Sendable, Equatable {
     /// The latest runs as a table; with names, those of any of these scenarios.
     case list(names: [String], limit: Int)
-    /// The latest events; with names, those that changed any of these scenarios.
-    case listEvents(names: [String], limit: Int)
     /// All runs as JSON lines.
     case export
     /// The latest run as OpenMetrics text.
@@ -19,7 +17,7 @@ struct HistoryUse {
 
     var changes: Bool {
       switch self {
-      case .list, .listEvents, .export, .exportOpenMetrics: false
+      case .list, .export, .exportOpenMetrics: false
       case .keep, .keepDays: true
       }
     }
@@ -37,9 +35,6 @@ struct HistoryUse {
     let history = try options.historyLocation(in: invocation).openExisting(toChange: task.changes, in: invocation)
     switch task {
     case .list(let names, let limit): try list(history, names, limit, invocation.console)
-    case .listEvents(let names, let limit):
-      let trend = try history.trend(createdAt: invocation.now(), links: BuildLinks())
-      list(trend.events, names, limit, invocation.console)
     case .export:
       try history.forEachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
     case .exportOpenMetrics:
@@ -59,16 +54,28 @@ struct HistoryUse {
     console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
   }
 
-  private func list(_ events: [TrendEvent], _ names: [String], _ limit: Int, _ console: Console) {
-    let wanted = Set(names.map { ScenarioName($0) })
-    let events = wanted.isEmpty ? events : events.filter { !wanted.isDisjoint(with: $0.scenarios) }
-    if events.isEmpty { console.say("the history has no events" + (names.isEmpty ? "" : " of these scenarios")) }
-    let shown = Array(events.prefix(limit))
-    console.print(EventReport.text(shown, isDetailed: console.detail == .verbose, style: console.style()))
-  }
-
   private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
     let removed = try history.prune(keeping: retention)
     console.say("removed \(Console.count(removed, "run"))")
+  }
+}
+
+/// Lists the events of the history.
+struct EventList {
+  /// If not empty, only events that changed any of these scenarios.
+  var names: [String]
+  /// How many of the latest events.
+  var limit: Int
+  var options: SharedOptions
+
+  func run(in invocation: Invocation) throws -> ExitCode {
+    let console = invocation.console
+    let trend = try options.trend(of: options.projectOfHistory(in: invocation), in: invocation)
+    let wanted = Set(names.map { ScenarioName($0) })
+    let events = trend.events.filter { wanted.isEmpty || !wanted.isDisjoint(with: $0.scenarios) }
+    if events.isEmpty { console.say("the history has no events" + (names.isEmpty ? "" : " of these scenarios")) }
+    let shown = Array(events.prefix(limit))
+    console.print(EventReport.text(shown, isDetailed: console.detail == .verbose, style: console.style()))
+    return .pass
   }
 }

@@ -161,6 +161,12 @@ private struct EventDocument: Encodable {
     let text: String
   }
 
+  struct Decision: Encodable {
+    let at: Date
+    let by: String
+    let reason: String
+  }
+
   struct Commands: Encodable {
     let log: String?
     let bisect: String?
@@ -168,8 +174,8 @@ private struct EventDocument: Encodable {
 
   let id: String
   let kind: String
+  let state: String
   let needsAttention: Bool
-  let resolved: Bool
   let branch: String?
   let before: RunReference?
   let after: RunReference
@@ -177,13 +183,15 @@ private struct EventDocument: Encodable {
   let measured: Int
   let medianChange: Double?
   let medianPercent: Double?
+  let acknowledged: Decision?
   let cause: Cause
   let commands: Commands
   let changes: [Change]
 
   init(_ event: TrendEvent) {
     (id, kind, branch) = (event.id, event.kind.rawValue, event.branch)
-    (needsAttention, resolved) = (event.needsAttention, event.isResolved)
+    (state, needsAttention) = (event.state.rawValue, event.needsAttention)
+    acknowledged = event.acknowledgement.map { Decision(at: $0.at, by: $0.by, reason: $0.reason) }
     (before, after) = (event.before.map(RunReference.init), RunReference(event.after))
     (scenarios, measured) = (event.scenarios.count, event.measured)
     (medianChange, medianPercent) = (event.medianSize, event.medianPercent)

@@ -10,8 +10,8 @@ struct TrendReport {
   var options = SharedOptions()
 
   func run(in invocation: Invocation) throws -> ExitCode {
-    let project = try loadProject(in: invocation)
-    let trend = try options.trend(latest: limit, links: project?.links ?? BuildLinks(), in: invocation)
+    let project = try options.projectOfHistory(in: invocation)
+    let trend = try options.trend(of: project, latest: limit, in: invocation)
     for file in options.reportFiles { try file.write(TrendFile.encode(trend), in: invocation) }
     if output == "-" {
       invocation.console.print(TrendPage.text(trend))
@@ -19,13 +19,6 @@ struct TrendReport {
       try writePage(trend, project, invocation)
     }
     return .pass
-  }
-
-  /// An explicit history needs no project, which would only add links.
-  private func loadProject(in invocation: Invocation) throws -> Project? {
-    options.history != nil && options.config == nil
-      ? try? options.loadProject(in: invocation, webhooksNeeded: false)
-      : try options.loadProject(in: invocation, webhooksNeeded: false)
   }
 
   private func writePage(_ trend: Trend, _ project: Project?, _ invocation: Invocation) throws {
@@ -40,11 +33,19 @@ struct TrendReport {
 }
 
 extension SharedOptions {
-  /// The trend of the history, which must exist.
-  func trend(
-    latest: Int = Trend.latestRuns, links: BuildLinks = BuildLinks(), in invocation: Invocation
-  ) throws -> Trend {
+  /// The project of the history; an explicit history needs none, which would only add links and acknowledgements.
+  func projectOfHistory(in invocation: Invocation) throws -> Project? {
+    history != nil && config == nil
+      ? try? loadProject(in: invocation, webhooksNeeded: false)
+      : try loadProject(in: invocation, webhooksNeeded: false)
+  }
+
+  /// The trend of the history, which must exist, with the project's links and acknowledgements.
+  func trend(of project: Project?, latest: Int = Trend.latestRuns, in invocation: Invocation) throws -> Trend {
     let history = try historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
-    return try history.trend(latest: latest, createdAt: invocation.now(), links: links)
+    var trend = try history.trend(
+      latest: latest, createdAt: invocation.now(), links: project?.links ?? BuildLinks())
+    if let project { trend.apply(try AcknowledgementFile.load(from: project.baselines)) }
+    return trend
   }
 }

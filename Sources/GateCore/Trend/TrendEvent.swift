@@ -2,7 +2,7 @@ import Statistics
 
 /// Steps of many scenarios at one commit, or creep of many over the same runs: one line of a project's history.
 package struct TrendEvent: Sendable, Equatable {
-  package enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable, Codable {
     case rise, fall
     /// Some scenarios rose and others fell.
     case mixed
@@ -56,6 +56,8 @@ package struct TrendEvent: Sendable, Equatable {
   /// The number of scenarios that were measured before and after.
   package var measured: Int
   package var cause: Cause
+  /// Who decided that it needs no attention, and why.
+  package var acknowledgement: Acknowledgement?
 }
 
 extension TrendEvent {
@@ -100,10 +102,26 @@ extension TrendEvent {
   /// Whether the levels have returned to their previous values.
   package var isResolved: Bool { changes.allSatisfy { !$0.persists } }
 
-  /// Whether somebody should look: memory of a scenario rose, has not come back, and neither an approval nor the
-  /// environment explains it.
+  /// Whether somebody should look: memory of a scenario rose, has not come back, and neither an approval, the environment
+  /// nor an acknowledgement explains it.
   package var needsAttention: Bool {
-    cause.environment.isEmpty && changes.contains { $0.persists && $0.size > 0 && $0.approval == nil }
+    acknowledgement == nil && cause.environment.isEmpty
+      && changes.contains { $0.persists && $0.size > 0 && $0.approval == nil }
+  }
+
+  package enum State: String, Sendable {
+    case new, acknowledged
+    /// The environment or approvals explain all of it.
+    case explained
+    /// All levels have returned.
+    case resolved
+  }
+
+  package var state: State {
+    if isResolved { return .resolved }
+    if acknowledgement != nil { return .acknowledged }
+    let isExplained = !cause.environment.isEmpty || changes.allSatisfy { $0.approval != nil }
+    return isExplained ? .explained : .new
   }
 
   /// The approvals of the new levels, each once.

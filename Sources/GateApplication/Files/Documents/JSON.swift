@@ -162,6 +162,7 @@ struct Schema {
   static let limit = Schema(name: "highwater.limit", version: 1)
   static let doctor = Schema(name: "highwater.doctor", version: 1)
   static let run = Schema(name: "highwater.run", version: 2)
+  static let acknowledgements = Schema(name: "highwater.acknowledgements", version: 1)
   static let trend = Schema(name: "highwater.trend", version: 1)
   static let profile = Schema(name: "highwater.profile", version: 1)
   static let bisect = Schema(name: "highwater.bisect", version: 1)

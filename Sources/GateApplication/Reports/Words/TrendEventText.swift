@@ -17,8 +17,9 @@ extension TrendEvent {
 
   /// As in `unexplained`, or as in `environment changed: kernel 6.1 → 6.6; approved by Ada: the new cache`.
   var causeText: String {
-    let environment = cause.environment.isEmpty ? [] : ["environment changed: \(cause.environment.displayText)"]
-    let texts = environment + approvals.map(\.shortText) + [partText, functionText].compactMap(\.self)
+    let environment = cause.environment.isEmpty ? nil : "environment changed: \(cause.environment.displayText)"
+    let decisions = [acknowledgement?.displayText, environment] + approvals.map(\.shortText)
+    let texts = (decisions + [partText, functionText]).compactMap(\.self)
     let known = texts.isEmpty ? [kind == .fall ? "unexplained fall" : "unexplained"] : texts
     return (known + (isResolved ? ["reverted since"] : [])).joined(separator: "; ")
   }
@@ -26,6 +27,7 @@ extension TrendEvent {
   /// ``causeText`` for a table's cell.
   var shortCauseText: String {
     if isResolved { return "reverted" }
+    if let acknowledgement { return "acknowledged by \(acknowledgement.by)" }
     if !cause.environment.isEmpty { return cause.environment.displayText }
     return needsAttention || approvals.isEmpty
       ? functionText ?? "unexplained" : "approved by \(approvals[0].by)"
@@ -63,6 +65,11 @@ extension TrendEvent {
     else { return nil }
     return (good, bad)
   }
+}
+
+extension Acknowledgement {
+  /// As in `acknowledged by Ada: the new cache`.
+  fileprivate var displayText: String { "acknowledged by \(by): \(reason)" }
 }
 
 extension TrendEvent.Change {

@@ -8,12 +8,14 @@ struct CheckHistory {
   private let location: HistoryLocation
   private let pending: PendingRuns
   private let links: BuildLinks
+  private let baselines: String
   private let invocation: Invocation
 
   /// Opens the project's history; nil if it is turned off.
   init?(of project: Project, in invocation: Invocation) {
     guard let location = project.history else { return nil }
     (self.location, self.invocation, links) = (location, invocation, project.links)
+    baselines = project.baselines
     pending = PendingRuns(folder: ArtifactsFolder(path: project.artifacts).pendingRuns)
     do {
       history = try location.openToAdd(for: .checking, root: project.root, in: invocation)
@@ -147,11 +149,12 @@ struct CheckHistory {
     guard history != nil else { return false }
     let (links, now) = (links, invocation.now())
     let trend = querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
-    guard let trend else {
+    guard var trend else {
       if let failure { warn(failure, "the trend page was not written") }
       return false
     }
     do throws(FileError) {
+      trend.apply(try AcknowledgementFile.load(from: baselines))
       try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
       return true
     } catch {
