@@ -220,4 +220,39 @@ struct HistoryTests {
     #expect(try history("import", "x.jsonl", in: project).code == 0)
     #expect(try history("export", in: project).output == whole)
   }
+
+  // MARK: Other tools and events
+
+  @Test("The results of asv become runs and events, and an event can be acknowledged")
+  func asvResults() throws {
+    let project = try TemporaryProject.holding(4, repetitions: 1)
+    for number in 0..<40 {
+      let commit = String(format: "4f2a%04d", number)
+      let results = (0..<3).map { name in
+        "\"io.peakmem_\(name)\": [[\((number < 20 ? 100 : 130) << 20 + number % 3 << 12)], [], \"1\"]"
+      }
+      try project.write(
+        """
+        {"commit_hash": "\(commit)", "env_name": "py", "date": \(1_612_345_678_000 + number * 3_600_000),
+         "params": {"machine": "box", "num_cpu": "unknown"}, "result_columns": ["result", "params", "version"],
+         "results": {\(results.joined(separator: ", "))}, "version": 2}
+        """, to: "results/box/\(commit)-py.json")
+    }
+    try project.write("{}", to: "results/box/machine.json")
+    #expect(
+      try Highwater.run("history", "import", "--format", "asv", "results", in: project).errors == "added 40 runs\n")
+    let again = try Highwater.run("history", "import", "--format", "asv", "results", in: project)
+    #expect(again.code == 0 && again.errors == "added 0 runs, 40 already there\n")
+    let list = try Highwater.run("history", "list", "--events", in: project)
+    #expect(list.output.contains("4f2a0020  rise") && list.output.contains("3 of 3"), "\(list.output)")
+    let unknown = try Highwater.run("history", "acknowledge", "--reason", "x", "beef", in: project)
+    #expect(unknown.code == 2 && unknown.errors.contains("the history has no event `beef`"))
+    let known = try Highwater.run("history", "acknowledge", "--reason", "larger cache", "4f2a0020", in: project)
+    #expect(known.code == 0 && known.errors.contains("baselines/events.json"), "\(known.errors)")
+    #expect(try Highwater.run("history", "list", "--events", in: project).output.contains("acknowledged by"))
+    let trend = try Highwater.run("trend", "--json", "-", in: project).output
+    let document = try #require(JSONSerialization.jsonObject(with: Data(trend.utf8)) as? [String: Any])
+    let event = try #require((document["events"] as? [[String: Any]])?.first)
+    #expect(event["state"] as? String == "acknowledged" && event["needsAttention"] as? Bool == false)
+  }
 }

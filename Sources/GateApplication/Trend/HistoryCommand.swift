@@ -12,6 +12,7 @@ struct HistoryCommand: ParsableCommand {
         highwater history list redis-load --limit 50
         highwater history export > runs.jsonl
         highwater history import runs.jsonl artifacts/*/result.json
+        highwater history import --format asv results
         highwater history list --events
         highwater history acknowledge 4f2a91c0d --reason "the new cache, worth its 3 MiB"
         highwater history prune --keep 500
@@ -86,21 +87,27 @@ struct HistoryAcknowledgeCommand: UseCaseCommand {
 struct HistoryImportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Adds runs from JSON lines and result files.",
+    abstract: "Adds runs from JSON lines and result files, or from the results of another tool.",
     usage: "highwater history import [<options>] <file> ...",
     discussion: "A line that cannot be read is reported with its place; the others are added, and the exit code is 2."
   )
 
   @Argument(
-    help: ArgumentHelp("JSON lines of `history export`, or result files; - is standard input.", valueName: "file"),
+    help: ArgumentHelp(
+      "JSON lines of `history export`, or result files; - is standard input. With --format also folders.",
+      valueName: "file"),
     completion: .file(extensions: ["jsonl", "json"]))
   var files: [String]
+
+  @Option(help: ArgumentHelp(ImportFormat.help, valueName: "format"))
+  var format = ImportFormat.highwater
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var addition = HistoryImport(files: files)
+    addition.format = format
     addition.options = project.shared
     return try addition.run(in: invocation)
   }

@@ -1,9 +1,13 @@
 import GateCore
+import Glibc
+import LinuxSystem
 
-/// Adds runs to the history from JSON lines and result files, of other machines or of a lost cache.
+/// Adds runs to the history from JSON lines and result files, of other machines or of a lost cache, or from the results of
+/// another tool.
 struct HistoryImport {
   /// Paths, at least one; `-` is standard input.
   var files: [String]
+  var format = ImportFormat.highwater
   var options = SharedOptions()
 
   init(files: [String]) {
@@ -18,7 +22,8 @@ struct HistoryImport {
     var batches = ImportBatches(history: history, in: invocation)
     for file in files {
       do {
-        try batches.add(file, at: file == "-" ? file : invocation.absolute(file))
+        let path = file == "-" ? file : invocation.absolute(file)
+        if let row = format.row { try batches.add(file, at: path, as: row) } else { try batches.add(file, at: path) }
       } catch let error as FileError {
         batches.reject(error)
       }
@@ -46,11 +51,18 @@ private struct ImportBatches {
   private struct Document: Sendable {
     let bytes: [UInt8]
     let path: String
-    let line: Int?
+    var line: Int?
+    /// nil for the own formats.
+    var format: ImportFormat.Row?
 
-    func decoded() -> Result<RunSummary, FileError> {
+    func decoded() -> Result<[RunSummary], FileError> {
       do throws(FileError) {
-        return .success(try RunLine.decode(bytes, path: path, line: line))
+        guard let format else { return .success([try RunLine.decode(bytes, path: path, line: line)]) }
+        // What another tool calls a name or a number of CPUs has to follow the rules of lines.
+        return .success(
+          try format.runs(bytes, path).map { run throws(FileError) in
+            try RunLine.decode(RunLine.encode(run), path: path, line: nil)
+          })
       } catch {
         return .failure(error)
       }
@@ -86,6 +98,43 @@ private struct ImportBatches {
     }
   }
 
+  /// Adds a file of another tool, or the results in a folder and the folders in it.
+  mutating func add(_ shown: String, at path: String, as format: ImportFormat.Row) throws {
+    guard (try? Descriptor.kind(of: path, followingLinks: true)) == .folder else {
+      return try add(try SafeFile.read(path, atMost: RunLine.largest), shown, format)
+    }
+    let found = try Self.results(in: path, format, depth: 1)
+    if found.isEmpty { reject(FileError(code: .notFound, path: shown, problem: "has no results of this format")) }
+    for name in found {
+      do {
+        try add(try SafeFile.read("\(path)/\(name)", atMost: RunLine.largest), "\(shown)/\(name)", format)
+      } catch let error as FileError {
+        reject(error)
+      }
+    }
+  }
+
+  private mutating func add(_ bytes: [UInt8], _ path: String, _ format: ImportFormat.Row) throws {
+    try add(Document(bytes: bytes, path: path, format: format))
+  }
+
+  /// The paths of results, relative to the folder, sorted.
+  private static func results(
+    in folder: String, _ format: ImportFormat.Row, depth: Int
+  ) throws(FileError) -> [String] {
+    let entries: [(name: String, isFolder: Bool)]
+    do throws(ErrorNumber) {
+      entries = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).entries()
+    } catch {
+      throw error.whileReading(folder)
+    }
+    var paths = entries.filter { !$0.isFolder && format.isResult($0.name) }.map(\.name)
+    for inner in entries where inner.isFolder && depth > 0 {
+      paths += try results(in: "\(folder)/\(inner.name)", format, depth: depth - 1).map { "\(inner.name)/\($0)" }
+    }
+    return paths.sorted()
+  }
+
   private static func document(
     from reader: inout RunLineReader,
     after first: [UInt8],
@@ -103,8 +152,12 @@ private struct ImportBatches {
   }
 
   private mutating func add(_ bytes: [UInt8], _ path: String, _ line: Int?) throws {
-    documents.append(Document(bytes: bytes, path: path, line: line))
-    size += bytes.count
+    try add(Document(bytes: bytes, path: path, line: line))
+  }
+
+  private mutating func add(_ document: Document) throws {
+    documents.append(document)
+    size += document.bytes.count
     if documents.count >= Self.batchSize || size >= Self.largestBatch { try flush() }
   }
 
@@ -113,7 +166,7 @@ private struct ImportBatches {
     var runs: [RunSummary] = []
     for result in SideBySide.map(documents, on: decoders, { $0.decoded() }) ?? [] {
       switch result {
-      case .success(let run): runs.append(run)
+      case .success(let decoded): runs += decoded
       case .failure(let error): reject(error)
       }
     }
