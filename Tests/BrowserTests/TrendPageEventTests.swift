@@ -38,7 +38,8 @@ extension TrendPageTests {
     let trend = TrendExample.trend(scenarios: 10, length: 60)
     let shared = try #require(trend.events.first { $0.scenarios.count > 1 && $0.kind != .creep })
     let change = try #require(shared.changes.first)
-    let section = TrendSection(number: change.series, of: trend, events: trend.eventsOfSteps)
+    let sharers = trend.eventsOfSteps.mapValues { trend.events[$0].scenarios.count }
+    let section = TrendSection(number: change.series, of: trend, sharers: sharers)
     let events = section.values["events"] as? [[String: Any]] ?? []
     let text = "; with \(Format.count(shared.scenarios.count - 1, "other scenario"))"
     #expect(events.contains { ($0["text"] as? String)?.hasSuffix(text) == true })

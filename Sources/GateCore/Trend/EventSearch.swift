@@ -101,38 +101,37 @@ extension EventSearch {
         weights[commit] += step.commits.contains(commit) ? share : share * Self.weightOfPossible
       }
     }
-    var left = steps
-    for step in left { add(step, 1) }
+    var left = Array(steps.indices)
+    for step in steps { add(step, 1) }
     var groups: [(commit: Int, steps: [DatedStep])] = []
     while !left.isEmpty, let commit = weights.indices.max(by: { (weights[$0], $1) < (weights[$1], $0) }) {
-      let (group, others) = Self.divided(left, at: commit)
+      let (group, others) = Self.divided(left, of: steps, at: commit)
       // Rounding can leave a weight at a commit without steps.
       guard !group.isEmpty else {
         weights[commit] = -.infinity
         continue
       }
-      for step in group { add(step, -1) }
-      groups.append((commit, group))
+      for index in group { add(steps[index], -1) }
+      groups.append((commit, group.map { steps[$0] }))
       left = others
     }
     return groups
   }
 
-  /// The steps that can have happened at a commit, of each metric the nearest one, and the others.
-  private static func divided(_ steps: [DatedStep], at commit: Int) -> (group: [DatedStep], others: [DatedStep]) {
+  /// The indices of steps that can have happened at a commit, of each metric the nearest one, and the others.
+  private static func divided(
+    _ left: [Int], of steps: [DatedStep], at commit: Int
+  ) -> (group: [Int], others: [Int]) {
     func distance(_ step: DatedStep) -> Int {
       max(step.commits.lowerBound - commit, commit - step.commits.upperBound, 0)
     }
     var best: [[Int]: Int] = [:]
-    for (index, step) in steps.enumerated() where step.possibleCommits.contains(commit) {
-      if let known = best[step.key], distance(steps[known]) <= distance(step) { continue }
-      best[step.key] = index
+    for index in left where steps[index].possibleCommits.contains(commit) {
+      if let known = best[steps[index].key], distance(steps[known]) <= distance(steps[index]) { continue }
+      best[steps[index].key] = index
     }
     let chosen = Set(best.values)
-    return (
-      steps.indices.filter(chosen.contains).map { steps[$0] },
-      steps.indices.filter { !chosen.contains($0) }.map { steps[$0] }
-    )
+    return (chosen.sorted(), left.filter { !chosen.contains($0) })
   }
 }
 

@@ -8,8 +8,9 @@ import GateCore
 enum TrendPage {
   static func text(_ trend: Trend) -> String {
     let trend = trend.withoutImpossibleValues
-    let events = trend.eventsOfSteps
-    let sections = trend.series.indices.map { TrendSection(number: $0, of: trend, events: events) }
+    let counts = trend.events.map(\.scenarios.count)
+    let sharers = trend.eventsOfSteps.mapValues { counts[$0] }
+    let sections = trend.series.indices.map { TrendSection(number: $0, of: trend, sharers: sharers) }
     return HTMLPage(
       title: "Memory trend",
       body: body(sections, of: trend),

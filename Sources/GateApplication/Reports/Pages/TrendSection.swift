@@ -11,11 +11,11 @@ struct TrendSection {
   private let trend: Trend
   /// Whether the scenario also has a series on the main branch in this environment: other branches are shown in short.
   private let isOtherBranch: Bool
-  /// The indices of the trend's events.
-  private let events: [TrendEvent.Step: Int]
+  /// The number of scenarios in the event of each step.
+  private let sharers: [TrendEvent.Step: Int]
 
-  init(number: Int, of trend: Trend, events: [TrendEvent.Step: Int]) {
-    (self.trend, self.events) = (trend, events)
+  init(number: Int, of trend: Trend, sharers: [TrendEvent.Step: Int]) {
+    (self.trend, self.sharers) = (trend, sharers)
     self.number = number
     series = trend.series[number]
     state = TrendState(of: series)
@@ -178,10 +178,9 @@ extension TrendSection {
   /// As in `; with 39 other scenarios`; empty for an event of this scenario alone.
   private func companions(of event: ScenarioEvent) -> String {
     guard let metric = event.metric,
-      let common = events[TrendEvent.Step(series: self.number, metric: metric, run: event.index)]
+      let count = sharers[TrendEvent.Step(series: number, metric: metric, run: event.index)]
     else { return "" }
-    let others = trend.events[common].scenarios.count - 1
-    return others > 0 ? "; with \(Format.count(others, "other scenario"))" : ""
+    return count > 1 ? "; with \(Format.count(count - 1, "other scenario"))" : ""
   }
 
   private func values(of event: ScenarioEvent) -> [String: Any] {
