@@ -1,4 +1,4 @@
-import GateCore
+@testable import GateCore
 import Testing
 
 /// A program with known limits.
