@@ -250,6 +250,7 @@ struct TrendEventTests {
     var later = Self.given(step: run, runs: 90).trend
     #expect(acknowledged(later, [acknowledgement]) == [isKnown])
     later.apply([acknowledgement])
+    #expect(later.series[0].metrics[0].shifts[0].isUnexplainedRise == !isKnown)
     #expect(later.events[0].needsAttention == !isKnown && later.events[0].state == (isKnown ? .acknowledged : .new))
   }
 

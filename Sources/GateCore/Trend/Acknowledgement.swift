@@ -43,8 +43,20 @@ extension Trend {
           distance(of: events[index], from: acknowledgement, at: commit, commits).map { (index: index, distance: $0) }
         }
         guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { continue }
-        events[nearest.index].acknowledgement = acknowledgement
+        mark(nearest.index, acknowledgement)
       }
+    }
+  }
+
+  /// Marks an event, and its steps that nothing else explains.
+  private mutating func mark(_ event: Int, _ acknowledgement: Acknowledgement) {
+    events[event].acknowledgement = acknowledgement
+    for change in events[event].changes {
+      let metrics = series[change.series].metrics
+      guard let metric = metrics.firstIndex(where: { $0.metric == change.metric }),
+        let shift = metrics[metric].shifts.firstIndex(where: { $0.index == change.run && $0.explanation == nil })
+      else { continue }
+      series[change.series].metrics[metric].shifts[shift].explanation = .acknowledgement(acknowledgement)
     }
   }
 

@@ -141,6 +141,8 @@ package struct LevelShift: Sendable, Equatable {
     case approval(Approval)
     /// The machine or its software changed in the same run.
     case environment([Fingerprint.Difference])
+    /// Somebody decided that the event needs no attention.
+    case acknowledgement(Acknowledgement)
   }
 
   /// The index in ``ScenarioSeries/runs`` of the first run at the new level, just after the last one at the old level.

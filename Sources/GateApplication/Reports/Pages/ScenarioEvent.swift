@@ -112,6 +112,7 @@ extension LevelShift {
     switch explanation {
     case .approval(let approval): PageWords.shown(approval.displayText)
     case .environment(let differences): "environment changed: \(PageWords.shown(differences.displayText))"
+    case .acknowledgement(let acknowledgement): PageWords.shown(acknowledgement.displayText)
     case nil: after < before ? "unexplained fall" : persists ? "unexplained" : "unexplained, reverted since"
     }
   }
@@ -122,6 +123,7 @@ extension LevelShift {
     case .approval(let approval): "approved by \(PageWords.shown(approval.by))"
     case .environment(let differences):
       "environment changed: \(differences.map(\.field.rawValue).joined(separator: ", "))"
+    case .acknowledgement(let acknowledgement): "acknowledged by \(PageWords.shown(acknowledgement.by))"
     case nil: explanationText
     }
   }

@@ -69,7 +69,7 @@ extension TrendEvent {
 
 extension Acknowledgement {
   /// As in `acknowledged by Ada: the new cache`.
-  fileprivate var displayText: String { "acknowledged by \(by): \(reason)" }
+  var displayText: String { "acknowledged by \(by): \(reason)" }
 }
 
 extension TrendEvent.Change {
