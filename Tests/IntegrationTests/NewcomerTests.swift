@@ -7,7 +7,6 @@ struct NewcomerTests {
   struct Example: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let files: [String: String]
-    var build: String?
     /// The file, what is replaced in it, and the replacement.
     let edit: (file: String, old: String, new: String)
     /// A line of the project file that init writes.
@@ -24,7 +23,7 @@ struct NewcomerTests {
         #include <string.h>
         int main(void) { return memset(malloc(20 << 20), 1, 20 << 20) == NULL; }
         """,
-      ], build: "make", edit: ("main.c", "20 <<", "24 <<"), line: "command: [./pack]"),
+      ], edit: ("main.c", "20 <<", "24 <<"), line: "command: [./pack]"),
     Example(
       testDescription: "a Python package",
       files: [
@@ -46,7 +45,6 @@ struct NewcomerTests {
   func fourCommands(example: Example) throws {
     let project = try TemporaryProject()
     for (name, text) in example.files { try project.write(text, to: name) }
-    try build(example, in: project)
     let first = try Highwater.run("init", "--yes", in: project)
     try #require(first.code == 0, "\(first.text)")
     let file = try project.read("highwater.yml")
@@ -56,34 +54,35 @@ struct NewcomerTests {
     #expect(try Highwater.run("approve", in: project).code == 0)
     let text = try project.read(example.edit.file)
     try project.write(text.replacingOccurrences(of: example.edit.old, with: example.edit.new), to: example.edit.file)
-    try build(example, in: project)
     let check = try Highwater.run("check", "--repetitions", "5", in: project)
     #expect(check.code == 1, "\(check.text)")
     #expect(project.cgroups() == [])
   }
 
-  private func build(_ example: Example, in project: TemporaryProject) throws {
-    guard let build = example.build else { return }
-    // make(1) compares times, which may be equal for an edit right after a build.
-    let outcome = try Highwater.shell("\(build) --always-make", in: project)
-    try #require(outcome.code == 0, "\(outcome.text)")
-  }
-
-  @Test("The written files are valid: also for a program that is not built, and the job of each CI system")
+  @Test("The written files are valid, and enough for a fresh clone: its check builds the program")
   func files() throws {
     let project = try TemporaryProject()
-    try project.write("module example.com/tool\n", to: "go.mod")
-    try project.write("package main\n", to: "main.go")
-    for name in [".github/x", ".gitlab-ci.yml", ".git/HEAD"] { try project.write("", to: name) }
+    try project.write("tool: main.c\n\tcc -o tool main.c\n", to: "Makefile")
+    try project.write("int main(void) { return 0; }\n", to: "main.c")
+    for name in [".github/x", ".gitlab-ci.yml"] { try project.write("", to: name) }
+    try project.write("tool\nstarted\n*.out\n*.err\n", to: ".gitignore")
+    _ = try Highwater.shell("git init -q .", in: project)
     let outcome = try Highwater.run("init", "--yes", in: project)
-    #expect(outcome.code == 0 && outcome.text.contains("go build -o bin/tool ."), "\(outcome.text)")
+    #expect(outcome.code == 0 && outcome.text.contains("building with `make`"), "\(outcome.text)")
     #expect(try Highwater.run("validate", in: project).code == 0)
-    for job in [".github/workflows/memory.yml", "memory.gitlab-ci.yml"] {
-      let text = try project.read(job)
-      #expect(text.contains("go build -o bin/tool .") && text.contains("highwater check --json result.json"), "\(text)")
-    }
+    #expect(try project.read("memory.gitlab-ci.yml").contains("highwater check"))
+    #expect(try project.read(".github/workflows/memory.yml").contains("persist-credentials: false"))
+    let identity = "-c user.name=A -c user.email=a@example.org"
+    let clone = try Highwater.shell(
+      "git add -A && git \(identity) commit -qm x && git clone -q . clone", in: project)
+    #expect(clone.code == 0, "\(clone.text)")
+    let check = try Highwater.Running(
+      ["-c", "cd clone && exec '\(Highwater.binary)' check --repetitions 2"], in: project, variables: [:],
+      program: "/bin/sh"
+    ).wait()
+    #expect(check.code == 5, "\(check.text)")
     let again = try Highwater.run("init", "--yes", in: project)
-    #expect(again.code == 2 && again.errors.contains("highwater.yml: error: exists already"))
+    #expect(again.code == 2 && again.errors.contains("highwater.yml: error: already exists"), "\(again.text)")
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import Testing
 
@@ -9,13 +10,12 @@ struct StarterTests {
     _ kind: Starter.Kind,
     _ command: [String],
     build: String? = nil,
-    isBuilt: Bool = true,
     in folder: String = "/repo"
   ) -> Starter {
     var scenario = Scenario(
       name: ScenarioName("it"), target: Target(command: .arguments(command), workingDirectory: folder))
     scenario.root = "/repo"
-    return Starter(kind: kind, build: build, isBuilt: isBuilt, scenario: scenario)
+    return Starter(kind: kind, build: build, scenario: scenario)
   }
 
   private var service: Starter {
@@ -26,7 +26,7 @@ struct StarterTests {
   }
 
   private var examples: [(title: String, starter: Starter)] {
-    let job = starter(.make, ["./pack", "-9", ""], build: "make", isBuilt: false)
+    let job = starter(.make, ["./pack", "-9", ""], build: "make")
     var (server, queue) = (starter(.command, ["srv", "{{port}}"]), starter(.go, ["bin/queue"], build: "go build"))
     let socket = server.scenario.waiting(for: .unix("/repo/run/srv.sock"))
     server.scenario = server.scenario.waiting(for: .tcp(host: "::1", port: 7001))
@@ -43,10 +43,22 @@ struct StarterTests {
       examples.map { "### \($0.title)\n\(StarterFile.text($0.starter))" }.joined(separator: "\n"), "starter.txt")
   }
 
-  @Test("The jobs of CI systems", arguments: [CISystem.gitHub, .gitLab])
-  func jobs(system: CISystem) throws {
-    let job = try #require(system.starterJob(of: service, config: "other.yml"))
-    try Golden.expect(job.text, "starter.\(system).yml")
+  @Test("The jobs of CI systems are the ready-made pipelines")
+  func jobs() throws {
+    let root = URL(filePath: #filePath).pathComponents.dropLast(3).joined(separator: "/").dropFirst()
+    for (system, name) in [(CISystem.gitHub, "github"), (.gitLab, "gitlab")] {
+      let pipeline = try String(contentsOfFile: "\(root)/ci/pipelines/\(name)/memory.yml", encoding: .utf8)
+      #expect(system.starterJob(of: examples[0].starter, config: nil)?.text == pipeline)
+    }
+  }
+
+  @Test("A project file below the root is an option of the job, as text that GitHub does not evaluate")
+  func options() throws {
+    let job = try #require(CISystem.gitHub.starterJob(of: service, config: nil))
+    #expect(job.text.contains("\n          options: \"--config svc/highwater.yml\"\n"), "\(job.text)")
+    let hostile = try #require(CISystem.gitHub.starterJob(of: service, config: "${{ secrets.A }}.yml"))
+    #expect(hostile.text.contains("--config 'svc/${{ '${{' }} secrets.A }}.yml'"), "\(hostile.text)")
+    #expect(CISystem.gitLab.starterJob(of: service, config: nil)?.advice.contains("svc/highwater.yml") == true)
   }
 
   @Test("What was found and what to do next")

@@ -12,12 +12,13 @@ struct InitUseTests {
     _ project: UseCaseProject,
     output: String? = "first.yml",
     isConfirmed: Bool = true,
+    of command: [String] = ["./server"],
     _ script: @escaping ScriptedMeasurer.Script
   ) throws -> UseCaseProject.Outcome {
     project.measurer.follow(script)
     return try project.run {
       var initialization = Init()
-      initialization.command = ["./server"]
+      initialization.command = command
       initialization.output = output
       initialization.isConfirmed = isConfirmed
       return try initialization.run(in: $0)
@@ -45,7 +46,7 @@ struct InitUseTests {
     #expect(try !project.read("first.yml").contains("ready:"))
   }
 
-  @Test("A service without a page at `/` is used all the same, with as many requests as fit into a tenth of a second")
+  @Test("A service without a page at `/` is used all the same, with 1,000 requests")
   func status() throws {
     let project = try UseCaseProject(holding: 8)
     let outcome = try run(project) { scenario, start in
@@ -53,7 +54,7 @@ struct InitUseTests {
       return Self.service(on: [.tcp(host: "127.0.0.1", port: 80)], failing: start == 1 ? problem : nil)
     }
     #expect(outcome.code == .pass && outcome.text.contains("answers HTTP on port 80"), "\(outcome.text)")
-    #expect(try project.read("first.yml").contains("times: 10, expect: 404"))
+    #expect(try project.read("first.yml").contains("times: 50, expect: 404"))
   }
 
   @Test("A service that speaks no HTTP is awaited at its port; one whose port was refused later, for a time")
@@ -67,6 +68,67 @@ struct InitUseTests {
       #expect(outcome.code == .pass)
       #expect(try project.read("first.yml").contains(ready))
     }
+  }
+
+  @Test("The project is built first; of what the build leaves, the first program that works is used")
+  func built() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("all:\n\t./compile\n", to: "Makefile")
+    let path = project.path
+    let outcome = try run(project, of: []) { scenario, start in
+      switch (scenario.name.text, start) {
+      case ("build", 0):
+        for name in ["a", "b"] {
+          _ = FileManager.default.createFile(
+            atPath: "\(path)/\(name)", contents: Data("\u{7f}ELF".utf8), attributes: [.posixPermissions: 0o755])
+        }
+        return .holding(1)
+      case ("a", 1): return .holding(8, end: End(.exited, code: 1))
+      default: return .holding(8)
+      }
+    }
+    #expect(outcome.code == .pass, "\(outcome.text)")
+    #expect(project.measurer.measured.map(\.name.text) == ["build", "a", "b"])
+    let file = try project.read("first.yml")
+    #expect(file.contains("build: make\n") && file.contains("command: [./b]"), "\(file)")
+  }
+
+  @Test("A failed build is told with its output, and nothing is written")
+  func failedBuild() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("", to: "Package.swift")
+    let outcome = try run(project, of: []) { _, _ in .holding(1, end: End(.exited, code: 1), output: "no such module\n")
+    }
+    #expect(outcome.code == .failed && outcome.text.contains("the build failed: `swift build -c release`"))
+    #expect(outcome.errors.contains("no such module") && !project.exists("first.yml"), "\(outcome.text)")
+  }
+
+  @Test("A command in the repository is built as the repository is, and one of the system is not")
+  func commandInRepository() throws {
+    for (command, build) in [(["./server", "-x"], "make"), (["node", "s.js"], "make"), (["redis-server"], nil)] {
+      let project = try UseCaseProject(holding: 8)
+      try project.write("server:\n", to: "Makefile")
+      try project.write("", to: "s.js")
+      let outcome = try run(project, of: command) { _, _ in .holding(8) }
+      #expect(outcome.code == .pass, "\(outcome.text)")
+      #expect(try project.read("first.yml").contains("build:") == (build != nil))
+      #expect(project.measurer.measured.map { $0.name.text == "build" } == (build == nil ? [false] : [true, false]))
+    }
+  }
+
+  @Test("A file that is not a program gets its interpreter")
+  func interpreter() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("", to: "app.jar")
+    #expect(try run(project, of: ["app.jar", "-v"]) { _, _ in .holding(8) }.code == .pass)
+    #expect(try project.read("first.yml").contains("command: [java, -jar, app.jar, -v]"))
+  }
+
+  @Test("A repository whose remote is on GitHub gets the workflow")
+  func remote() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.shell("git init -q . && git remote add origin git@github.com:o/r.git")
+    #expect(try run(project) { _, _ in .holding(8) }.output.contains("wrote .github/workflows/memory.yml"))
   }
 
   @Test("A program that fails is told with its output, and nothing is written")
@@ -85,7 +147,7 @@ struct InitUseTests {
     let before = try project.read("highwater.yml")
     for output in [nil, "highwater.yml"] {
       let outcome = try run(project, output: output) { _, _ in .holding(8) }
-      #expect(outcome.code == .usage && outcome.errors.contains("highwater.yml: error: exists already"))
+      #expect(outcome.code == .usage && outcome.errors.contains("highwater.yml: error: already exists"))
     }
     let unasked = try run(project, isConfirmed: false) { _, _ in .holding(8) }
     #expect(unasked.code == .usage && unasked.errors.contains("--yes"))
@@ -114,7 +176,7 @@ struct InitUseTests {
       try project.shell("git init -q .")
       if exists { try project.write("* text\n", to: ".gitattributes") }
       let outcome = try run(project) { _, _ in .holding(8) }
-      #expect(outcome.output.contains("wrote .gitattributes") == !exists && outcome.text.contains("no CI system"))
+      #expect(outcome.output.contains("wrote .gitattributes") == !exists && outcome.text.contains("no CI system found"))
       try project.write("{}", to: "baselines/load/profiles/ci.json")
       let value = try project.shell("git check-attr linguist-generated baselines/load/profiles/ci.json")
       #expect(value.hasSuffix(exists ? ": unspecified" : ": set"))

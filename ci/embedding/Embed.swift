@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds files in the program, so that it is one file: the texts of the pages, and the library for profiled targets.
+/// Embeds files in the program, so that it is one file: the texts of the pages, the pipelines that `init` writes, and the
+/// libraries for profiled targets.
 ///
 /// String literals cost the compiler almost nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
 @main
@@ -36,7 +37,11 @@ struct Embed: BuildToolPlugin {
       .map { URL(fileURLWithPath: "\(Self.chartLibrary)/\($0)") }
       .filter { FileManager.default.fileExists(atPath: $0.path) }
     let missing = library.isEmpty ? " without libjs-dygraphs, which is not installed" : ""
-    return command("Embedding the pages\(missing)", "embed-texts", texts + library, into: "EmbeddedText", context)
+    let pipelines = ["github", "gitlab"].map { system in
+      (name: system, file: context.package.directoryURL.appending(path: "ci/pipelines/\(system)/memory.yml"))
+    }
+    return command(
+      "Embedding the pages\(missing)", "embed-texts", texts + library, named: pipelines, into: "EmbeddedText", context)
   }
 
   private func library(_ name: String, _ files: [String], in sources: URL, _ context: PluginContext) -> Command {
@@ -45,7 +50,8 @@ struct Embed: BuildToolPlugin {
   }
 
   private func command(
-    _ name: String, _ script: String, _ files: [URL], into output: String, _ context: PluginContext
+    _ name: String, _ script: String, _ files: [URL], named: [(name: String, file: URL)] = [], into output: String,
+    _ context: PluginContext
   ) -> Command {
     let script = context.package.directoryURL.appending(path: "ci/embedding/\(script)")
     let output = context.pluginWorkDirectoryURL.appending(path: "\(output).swift")
@@ -53,8 +59,9 @@ struct Embed: BuildToolPlugin {
       displayName: name,
       executable: URL(fileURLWithPath: "/bin/sh"),
       // Headers only decide when to run it again.
-      arguments: [script.path, output.path] + files.filter { $0.pathExtension != "h" }.map(\.path),
-      inputFiles: [script] + files,
+      arguments: [script.path, output.path] + files.filter { $0.pathExtension != "h" }.map(\.path)
+        + named.map { "\($0.name).yml=\($0.file.path)" },
+      inputFiles: [script] + files + named.map(\.file),
       outputFiles: [output]
     )
   }

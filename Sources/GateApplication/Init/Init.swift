@@ -9,49 +9,33 @@ struct Init {
   /// Whether to write without a question.
   var isConfirmed = false
 
-  /// What must exist in a repository for a job to be written.
+  /// What shows that a repository uses a CI system for which a job is written.
   package static let markers = CISystem.allCases.compactMap(\.row.job).filter { $0.file != nil }.map(\.marker)
 
-  /// Finds the program, runs it once if it is built, and writes files; existing files are never changed.
+  /// Builds the program, runs it, and writes files; existing files are never changed.
   ///
-  /// - Returns: `pass`, or `failed` if the program fails by itself.
-  /// - Throws: `DiagnosticError` if a project file exists, or nothing to run was found.
+  /// - Returns: `pass`, or `failed` if the build or the program fails by itself.
+  /// - Throws: `DiagnosticError` if a project file exists, or if there is nothing to run.
   func run(in invocation: Invocation) throws -> ExitCode {
     let repository = Repository(at: invocation.workingDirectory)
     try ProjectFile.refuseExisting(output, from: invocation.workingDirectory)
     guard isConfirmed || invocation.console.isInteractive else {
       throw RunnerError(
-        problem: "no terminal to ask on", hint: "write the files without a question: `highwater init --yes`")
+        problem: "not a terminal", hint: "use `highwater init --yes` to write the files without asking")
     }
-    var starter = try starter(for: repository)
-    if starter.isBuilt, let code = try findScenario(of: &starter, invocation) { return code }
-    return try write(starter, of: repository, invocation)
-  }
-
-  private func starter(for repository: Repository) throws(RunnerError) -> Starter {
-    if !command.isEmpty { return repository.starter(of: command) }
-    if let found = repository.starter() { return found }
-    throw RunnerError(
-      problem: "nothing to run was found", place: repository.folder,
-      hint: "name the command: `highwater init -- COMMAND [ARG…]`")
-  }
-
-  /// Runs the program to find a scenario that runs.
-  ///
-  /// - Returns: the exit code if there is none.
-  private func findScenario(of starter: inout Starter, _ invocation: Invocation) throws(RunnerError) -> ExitCode? {
     try invocation.prepareMeasuring()
-    let console = invocation.console
-    console.say(InitReport.announcement(of: starter))
-    switch StarterTrial(measurer: invocation.measurer).outcome(for: starter.scenario) {
-    case .works(let scenario):
-      starter.scenario = scenario
-      return nil
-    case .fails(let failure):
-      console.pass(InitReport.text(failure, of: starter, style: console.style(onOutput: false)))
-      return .failed
-    case .interrupted: return invocation.interruptedExit()
+    var search = StarterSearch(in: repository, invocation)
+    let starter = search.starter(of: command)
+    if invocation.isInterrupted { return invocation.interruptedExit() }
+    if let starter { return try write(starter, of: repository, invocation) }
+    guard let failed = search.failed else {
+      throw RunnerError(
+        problem: "no program found to run", place: repository.folder,
+        hint: "name the command: `highwater init -- COMMAND [ARG…]`")
     }
+    let console = invocation.console
+    console.pass(InitReport.text(failed, style: console.style(onOutput: false)))
+    return .failed
   }
 
   private func write(_ starter: Starter, of repository: Repository, _ invocation: Invocation) throws -> ExitCode {
@@ -81,7 +65,7 @@ struct Init {
 
   /// The CI systems whose files are in a repository.
   private static func systems(of repository: Repository) -> [CISystem] {
-    CISystem.allCases.filter { $0.row.job.map { repository.rootHas($0.marker) } ?? false }
+    CISystem.allCases.filter { $0.row.job.map(repository.uses) ?? false }
   }
 
   private func file(of job: StarterJob, in repository: Repository) -> InitReport.File? {

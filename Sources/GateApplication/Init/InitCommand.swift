@@ -7,16 +7,16 @@ struct InitCommand: UseCaseCommand {
     abstract: "Writes a first project file, and the job of the CI system.",
     usage: "highwater init [--yes] [--output <file>] [-- <command> [<argument> ...]]",
     discussion: """
-      Looks for what the repository builds (Package.swift, Cargo.toml, package.json, go.mod, pyproject.toml, setup.py, \
-      CMakeLists.txt, a Makefile, an executable), or takes the command after --. Runs it, to see whether it ends by \
-      itself or listens on a port, and writes a scenario that runs. If \(Init.markers.joined(separator: " or ")) exists, a \
-      file with a job is written as well.
+      Looks for what the repository builds (Swift, Cargo, npm, Go, Maven, Gradle, Python, CMake, Meson, Make, a jar, an \
+      executable), or uses the command after --. Builds and runs it, to see whether it ends by itself or listens on a \
+      port, and writes a scenario that works. For a repository with \(Init.markers.joined(separator: " or ")), or on GitHub \
+      or GitLab, it also writes the job.
 
         highwater init            # shows the files, and asks
         highwater init --yes
         highwater init -- ./server --port {{port}}
 
-      Files that exist stay as they are. Without a terminal to ask on, --yes is needed: otherwise nothing is run or \
+      Existing files stay as they are. Where there is no terminal to ask on, --yes is needed. Otherwise nothing is run or \
       written, and the exit code is 2.
       """
   )

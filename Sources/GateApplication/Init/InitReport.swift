@@ -42,7 +42,7 @@ struct InitReport {
     page.paragraph(finding, indent: 2)
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
     if jobs.isEmpty, files.count(where: { !$0.path.hasSuffix(".gitattributes") }) == 1 {
-      page.paragraph("no CI system was found: run `highwater check` in a job of yours", indent: 2)
+      page.paragraph("no CI system found; run `highwater check` in your CI job", indent: 2)
     }
     writeNextSteps(to: &page)
     return page.text
@@ -51,7 +51,6 @@ struct InitReport {
   /// What was seen of the program.
   private var finding: String {
     let command = Self.command(of: starter)
-    guard starter.isBuilt else { return "\(command) is not built yet, so it was not run" }
     switch starter.scenario.ready?.condition {
     case nil: return "\(command) ran and ended by itself"
     case .tcp(_, let port):
@@ -59,14 +58,13 @@ struct InitReport {
       let place = port.map { "port \($0)" } ?? "the port it is told"
       return "\(command) \(isHTTP ? "answers HTTP" : "listens") on \(place)"
     case .unix(let path): return "\(command) listens on `\(TerminalText.safe(path))`"
-    default: return "\(command) keeps running, and listens on no socket"
+    default: return "\(command) keeps running but opens no listening socket"
     }
   }
 
   private func writeNextSteps(to page: inout TerminalPage) {
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
-    if !starter.isBuilt, let build = starter.build { page.line("  \(TerminalText.safe(build))") }
     page.command([Tool.name, "check"] + options, indent: 2)
     page.command([Tool.name, "approve"] + options, indent: 2)
     page.command(["git", "add"] + files.filter { !$0.exists }.map(\.path) + [baselines], indent: 2)
@@ -74,7 +72,7 @@ struct InitReport {
   }
 
   private static func command(of starter: Starter) -> String {
-    "`" + starter.scenario.target.command.words.map(ShellWords.quoted).joined(separator: " ") + "`"
+    "`" + starter.scenario.target.command.shellLine + "`"
   }
 
   /// A line before the program is run.
@@ -82,14 +80,19 @@ struct InitReport {
     "running \(command(of: starter)) to see what it does"
   }
 
-  /// Why the program cannot be measured, for a command that fails when it is run.
-  static func text(_ failure: Failure, of starter: Starter, style: TerminalStyle) -> String {
+  /// Why nothing can be measured, for a build or a program that fails.
+  static func text(_ failed: StarterSearch.FailedStart, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
-    let problem = TerminalText.safe(failure.problemText)
-    page.paragraph("error: no scenario can be written for \(command(of: starter)): \(problem)", indent: 0)
-    OutputLines.write(failure.output, lines: 12, to: &page)
-    let build = starter.build.map { ", after `\($0)`" } ?? ""
-    page.paragraph("name a command that works\(build): `highwater init -- COMMAND [ARG…]`", indent: 2, label: "hint: ")
+    let line = "`\(TerminalText.safe(failed.command.shellLine))`"
+    let problem = TerminalText.safe(failed.isBuild ? failed.failure.causeText : failed.failure.problemText)
+    let what = failed.isBuild ? "the build failed" : "the program failed"
+    page.paragraph("error: \(what): \(line): \(problem)", indent: 0)
+    OutputLines.write(failed.failure.output, lines: 12, to: &page)
+    let hint =
+      failed.isBuild
+      ? "make this command work here; `highwater init` writes it as `build` into the project file"
+      : "name a command that works: `highwater init -- COMMAND [ARG…]`"
+    page.paragraph(hint, indent: 2, label: "hint: ")
     return page.text
   }
 }

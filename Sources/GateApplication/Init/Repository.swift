@@ -14,20 +14,6 @@ struct Repository {
     root = PathText.repositoryRoot(above: self.folder) ?? self.folder
   }
 
-  /// What to start, by the first file that says how the program is built; nil if nothing was found.
-  func starter() -> Starter? {
-    ProjectKind.all.lazy.compactMap { kind -> Starter? in
-      guard kind.markers.contains(where: has) else { return nil }
-      let candidates = kind.candidates(self)
-      return (candidates.first { $0.isBuilt(in: self) } ?? candidates.first).map { starter(of: kind.kind, $0) }
-    }.first
-  }
-
-  /// The start of a command that the user named.
-  func starter(of command: [String]) -> Starter {
-    starter(of: .command, StartCandidate(command))
-  }
-
   /// A path of the repository as the user would type it in ``folder``.
   func shown(_ path: String) -> String {
     PathText.relative("\(root)/\(path)", to: folder)
@@ -41,21 +27,38 @@ struct Repository {
     rootHas(".git") && !rootHas(".gitattributes") ? ".gitattributes" : nil
   }
 
+  /// Whether the repository uses the CI system of a job, by a file or the address of a remote repository.
+  func uses(_ job: CISystem.Job) -> Bool {
+    if rootHas(job.marker) { return true }
+    let configuration = (try? SafeFile.read("\(root)/.git/config", atMost: Self.mostBytes)) ?? []
+    let lines = String(decoding: configuration, as: UTF8.self).split(separator: "\n")
+    let addresses = lines.filter { $0.contains("url =") }
+    return job.host.map { host in addresses.contains { $0.contains(host) } } ?? false
+  }
+
   /// Whether there is anything at a path that starts in ``root``.
   func rootHas(_ path: String) -> Bool { PathText.exists("\(root)/\(path)") }
 
-  private func starter(of kind: Starter.Kind, _ candidate: StartCandidate) -> Starter {
+  /// The start of a program, before it was run.
+  func starter(of kind: Starter.Kind, _ candidate: StartCandidate) -> Starter {
     var target = Target(command: .arguments(candidate.words), workingDirectory: folder)
     target.environment = candidate.variables
     var scenario = Scenario(name: ScenarioName(name(for: candidate)), target: target)
     scenario.root = root
-    return Starter(kind: kind, build: candidate.build, isBuilt: candidate.isBuilt(in: self), scenario: scenario)
+    return Starter(kind: kind, scenario: scenario)
   }
 
-  /// The name of the program, or of the folder where the program is an interpreter.
+  /// The name of the project or the program, or of the folder where the program only runs what is in others.
   private func name(for candidate: StartCandidate) -> String {
-    let names = [candidate.name, PathText.name(of: candidate.words[0]), PathText.name(of: folder), "program"]
+    let program = PathText.name(of: candidate.words[0])
+    let isRunner = candidate.words.count > 1 && program.contains(Self.runners)
+    let names = [candidate.name, isRunner ? nil : program, PathText.name(of: folder), "program"]
     return names.compactMap(\.self).first(where: PlainName.isValid) ?? "program"
+  }
+
+  /// Programs that run what their arguments name.
+  private static var runners: Regex<Substring> {
+    #/^(?:python[0-9.]*|java|node|deno|bun|ruby|perl|php|dotnet|bash|sh|env|gunicorn|uvicorn|flask|hypercorn|npm|npx)$/#
   }
 }
 
@@ -91,6 +94,32 @@ extension Repository {
     return entries.filter { $0.isFolder && !$0.name.hasPrefix(".") && !skipped.contains($0.name) }.map(\.name).sorted()
   }
 
+  /// The programs of machine code in a folder and up to three levels below it, the uppermost first.
+  func programs(in path: String) -> [String] {
+    paths(below: path, levels: 4).filter { isProgram($0) && isMachineCode($0) && !$0.contains(".so") }
+  }
+
+  /// The files below a folder with an ending, relative to it.
+  func files(below path: String, endingIn ending: String) -> [String] {
+    paths(below: path, levels: 12).filter { $0.hasSuffix(ending) }.map { String($0.dropFirst(path.utf8.count + 1)) }
+  }
+
+  /// The paths in a folder and below, the uppermost first; `.` is the repository.
+  private func paths(below path: String, levels: Int) -> [String] {
+    let prefix = path == "." ? "" : "\(path)/"
+    let inside = levels > 1 ? folders(in: path).flatMap { paths(below: prefix + $0, levels: levels - 1) } : []
+    return (names(in: path).map { prefix + $0 } + inside).enumerated().sorted { one, other in
+      let depths = [one, other].map { $0.element.count { $0 == "/" } }
+      return (depths[0], one.offset) < (depths[1], other.offset)
+    }.map(\.element)
+  }
+
+  /// Whether a file begins as ELF files do.
+  private func isMachineCode(_ path: String) -> Bool {
+    guard let file = try? Descriptor.open("\(folder)/\(path)", O_RDONLY | O_CLOEXEC) else { return false }
+    return (try? file.readChunk(4)) == [0x7f] + Array("ELF".utf8)
+  }
+
   /// The names in a folder, sorted, without hidden ones; `.` is the repository.
   func names(in path: String) -> [String] {
     let names = (try? Descriptor.folder("\(folder)/\(path)").names(atMost: 2000)) ?? []
@@ -105,20 +134,18 @@ struct StartCandidate: Equatable {
   var variables: [String: String] = [:]
   /// The files that must exist, relative to the repository.
   var needs: [String] = []
-  var build: String?
   /// A better name for it than that of the program.
   var name: String?
 
-  init(_ words: [String], needs: [String] = [], build: String? = nil, name: String? = nil) {
+  init(_ words: [String], needs: [String] = [], name: String? = nil) {
     self.words = words
     self.needs = needs
-    self.build = build
     self.name = name
   }
 
   /// A program that a build writes to a path in the repository.
-  init(program: String, build: String) {
-    self.init([program.contains("/") ? program : "./\(program)"], needs: [program], build: build)
+  init(program: String) {
+    self.init([program.contains("/") ? program : "./\(program)"], needs: [program])
   }
 
   func isBuilt(in repository: Repository) -> Bool { needs.allSatisfy(repository.has) }

@@ -4,15 +4,12 @@ import GateCore
 enum StarterFile {
   static func text(_ starter: Starter) -> String {
     let scenario = starter.scenario
-    var lines = ["# A first scenario for Highwater, written by `highwater init`. project-file.md has every key."]
-    if let build = starter.build { lines.append("# Build first: \(build)") }
-    if !starter.isBuilt {
-      lines += [
-        "# The program was not built yet, so this has never run. If it is a service, build it, delete this file, and run",
-        "# `highwater init` again.",
-      ]
-    }
-    lines += ["version: 1", "scenarios:", "  - name: \(YAMLText.word(scenario.name.text))"]
+    var lines = [
+      "# yaml-language-server: $schema=\(ProjectSchema.installedPath)",
+      "# A first scenario for Highwater, written by `highwater init`. project-file.md has every key.", "version: 1",
+    ]
+    if let build = starter.build { lines.append("build: \(YAMLText.line(build))") }
+    lines += ["scenarios:", "  - name: \(YAMLText.word(scenario.name.text))"]
     let body = target(of: starter) + service(scenario)
     return (lines + body.map { "    " + $0 }).map { $0 + "\n" }.joined()
   }
@@ -37,7 +34,8 @@ enum StarterFile {
     guard let ready = scenario.ready else { return [] }
     var lines: [String] = []
     if case .delay = ready.condition {
-      lines.append("# It listens on no socket. If it is a long job, and no service, delete `ready` and `steps`.")
+      lines.append(
+        "# No listening socket found. If this is a batch job rather than a service, delete `ready` and `steps`.")
     }
     lines += ["ready: {\(condition(ready.condition, in: scenario))}", "steps:"]
     lines += scenario.steps.flatMap { step($0, in: scenario) }.map { "  " + $0 }
@@ -64,7 +62,7 @@ enum StarterFile {
       ["# Use the program here, as in `- run: [./client, --all]`.", "- wait: \(YAMLText.time(time))"]
     case .wait(let time): ["- wait: \(YAMLText.time(time))"]
     case .repeat(let times, let steps):
-      ["# Put the requests here that the program is made for."]
+      ["# Replace these with requests typical of your program."]
         + ["- repeat: {times: \(times), steps: [\(steps.compactMap(request).joined(separator: ", "))]}"]
     default: ["- \(step.description(in: scenario))"]
     }

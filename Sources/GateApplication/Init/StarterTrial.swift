@@ -54,7 +54,7 @@ struct StarterTrial {
   private func outcome(ofService scenario: Scenario) -> Outcome {
     guard let recording = measure(scenario) else { return .interrupted }
     guard let failure = recording.failure(in: scenario, loop: nil) else {
-      return .works(scenario.changingRequests { $0.times = recording.requestsPerTurn })
+      return .works(scenario.changingRequests { $0.times = Scenario.requestsPerTurn })
     }
     // A service without a page at `/` answers with 404; other errors of a server are no basis.
     guard case .http(_, .status(let status, nil), _, _) = failure.problem, status < 500 else { return .fails(failure) }
@@ -66,16 +66,5 @@ struct StarterTrial {
     limited.ready?.within = .seconds(10)
     limited.timeout = .seconds(60)
     return measurer.measure(limited, output: nil, keepsInterrupted: false)
-  }
-}
-
-extension Recording {
-  /// How many requests a turn may have to take a tenth of a second, when each turn had one.
-  fileprivate var requestsPerTurn: Int {
-    let times = marks.filter { $0.event == .iteration }.map(\.time)
-    let turns = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
-    guard !turns.isEmpty, turns[turns.count / 2] > .zero else { return 1 }
-    let fitting = Int(Duration.milliseconds(100) / turns[turns.count / 2])
-    return [50, 20, 10, 5, 2].first { $0 <= fitting } ?? 1
   }
 }

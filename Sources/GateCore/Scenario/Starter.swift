@@ -2,7 +2,7 @@
 package struct Starter: Sendable, Equatable {
   /// What the repository is, by the file that says how to build it.
   package enum Kind: String, Sendable, CaseIterable {
-    case swift, cargo, node, go, python, cmake, make
+    case swift, cargo, node, go, maven, gradle, python, cmake, meson, make, jar
     /// An executable file without anything that builds it.
     case executable
     /// A command that the user named.
@@ -10,16 +10,13 @@ package struct Starter: Sendable, Equatable {
   }
 
   package var kind: Kind
-  /// The shell command that builds the program; nil if nothing has to be built, or if it is unknown.
+  /// The shell command that builds the program, in the repository's root; nil if nothing must be built.
   package var build: String?
-  /// Whether the program can be started; otherwise its scenario was never run.
-  package var isBuilt: Bool
   package var scenario: Scenario
 
-  package init(kind: Kind, build: String? = nil, isBuilt: Bool = true, scenario: Scenario) {
+  package init(kind: Kind, build: String? = nil, scenario: Scenario) {
     self.kind = kind
     self.build = build
-    self.isBuilt = isBuilt
     self.scenario = scenario
   }
 }
@@ -61,6 +58,10 @@ extension Scenario {
 
   /// Enough for the growth per iteration.
   private static let turns = 20
+
+  /// The requests of a turn in the scenario that is written: 1,000 in all, so that the first ones, which fill caches and
+  /// pools, are a small part.
+  package static let requestsPerTurn = 50
 
   /// The same with each request changed.
   package func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Scenario {

@@ -9,7 +9,6 @@ struct StarterExample: Sendable, CustomTestStringConvertible {
   let files: [String: String]
   let kind: Starter.Kind
   let command: [String]
-  var isBuilt = true
   var build: String?
 
   var testDescription: String { files.keys.sorted().joined(separator: ", ") }
@@ -26,7 +25,9 @@ struct RepositoryTests {
   private func repository(_ files: [String: String]) throws -> Repository {
     for (name, text) in files {
       let path = try scratch.put(text, at: name)
-      if text.hasPrefix("#!") { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path) }
+      if text.hasPrefix("#!") || text.hasPrefix("\u{7f}ELF") {
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      }
     }
     return Repository(at: scratch.path)
   }
@@ -41,7 +42,7 @@ struct RepositoryTests {
           .executableTarget(name: "tool"), .executable(
             name: "app", targets: ["tool"])
         """
-      ], kind: .swift, command: [".build/release/app"], isBuilt: false, build: "swift build -c release"),
+      ], kind: .swift, command: [".build/release/app"], build: "swift build -c release"),
     StarterExample(
       files: [
         "Package.swift": ".executableTarget(name: \"a\") .executableTarget(name: \"b\")", ".build/release/b": "",
@@ -49,21 +50,21 @@ struct RepositoryTests {
       kind: .swift, command: [".build/release/b"], build: "swift build -c release"),
     StarterExample(
       files: ["Cargo.toml": "[package]\nname = \"one\" # two\n[dependencies]\nname = \"x\"", "src/main.rs": ""],
-      kind: .cargo, command: ["target/release/one"], isBuilt: false, build: "cargo build --release"),
+      kind: .cargo, command: ["target/release/one"], build: "cargo build --release"),
     StarterExample(
       files: [
         "Cargo.toml": "[workspace]\nmembers = [\"crates/*\"]", "crates/lib/Cargo.toml": "[package]\nname = \"lib\"",
         "crates/srv/Cargo.toml": "[package]\nname = \"srv\"", "crates/srv/src/main.rs": "",
-      ], kind: .cargo, command: ["target/release/srv"], isBuilt: false, build: "cargo build --release"),
+      ], kind: .cargo, command: ["target/release/srv"], build: "cargo build --release"),
     StarterExample(
-      files: go.merging(["main.go": "// A\npackage main\n"]) { $1 }, kind: .go, command: ["bin/hello"], isBuilt: false,
-      build: "go build -o bin/hello ."),
+      files: go.merging(["main.go": "// A\npackage main\n"]) { $1 }, kind: .go, command: ["bin/hello"],
+      build: "go build -o bin/ ./..."),
     StarterExample(
       files: go.merging(["lib.go": "package hello", "cmd/served/main.go": "package main", "bin/served": ""]) { $1 },
-      kind: .go, command: ["bin/served"], build: "go build -o bin/served ./cmd/served"),
+      kind: .go, command: ["bin/served"], build: "go build -o bin/ ./..."),
     StarterExample(
       files: go.merging(["lib.go": "package hello", "cmd/$(touch x)/main.go": "", "bin/$(touch x)": ""]) { $1 },
-      kind: .go, command: ["bin/$(touch x)"], build: "go build -o 'bin/$(touch x)' './cmd/$(touch x)'"),
+      kind: .go, command: ["bin/$(touch x)"], build: "go build -o bin/ ./..."),
     StarterExample(
       files: [
         "CMakeLists.txt": """
@@ -72,7 +73,7 @@ struct RepositoryTests {
         Add_Executable( ${PROJECT_NAME}
           main.c)
         """
-      ], kind: .cmake, command: ["build/demo"], isBuilt: false,
+      ], kind: .cmake, command: ["build/demo"],
       build: "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"),
     StarterExample(
       files: [
@@ -88,11 +89,69 @@ struct RepositoryTests {
         clean:
         \trm -f $(BIN)
         """
-      ], kind: .make, command: ["./pack"], isBuilt: false, build: "make"),
+      ], kind: .make, command: ["./pack"], build: "make"),
     StarterExample(
       files: ["GNUmakefile": "a: b\nout/b:\n\tcc\n", "out/b": "#!/bin/sh"], kind: .make, command: ["out/b"],
       build: "make"),
     StarterExample(files: ["run": "#!/bin/sh", "README": ""], kind: .executable, command: ["./run"]),
+  ]
+
+  private static let pip = "python3 -m venv .venv && .venv/bin/pip install --quiet"
+  private static let address = "127.0.0.1:{{port}}"
+
+  private static let services = [
+    StarterExample(
+      files: ["requirements.txt": "flask\ngunicorn", "app.py": "from flask import Flask\napp = Flask(__name__)\n"],
+      kind: .python, command: [".venv/bin/python3", "-m", "gunicorn", "--bind", address, "app:app"],
+      build: "\(pip) -r requirements.txt"),
+    StarterExample(
+      files: ["shop/__init__.py": "web = flask.Flask(__name__)\n", "shop/x.py": "", "pyproject.toml": ""],
+      kind: .python,
+      command: ["python3", "-m", "flask", "--app", "shop:web", "run", "--port", "{{port}}"]),
+    StarterExample(
+      files: ["src/shop/main.py": "api: FastAPI = FastAPI()\n", "setup.py": "install_requires=['fastapi']"],
+      kind: .python, command: [".venv/bin/python3", "-m", "uvicorn", "shop.main:api", "--port", "{{port}}"],
+      build: "\(pip) ."),
+    StarterExample(
+      files: ["app.py": "def app(environ, start_response):\n    pass\n"], kind: .python,
+      command: ["python3", "-m", "gunicorn", "--bind", address, "app:app"]),
+    StarterExample(
+      files: ["manage.py": "", "site1/wsgi.py": ""], kind: .python,
+      command: ["python3", "-m", "gunicorn", "--bind", address, "site1.wsgi"]),
+    StarterExample(
+      files: ["manage.py": "", "Procfile": "release: x\nweb: daphne -p $PORT site1:app\n"], kind: .python,
+      command: ["daphne", "-p", "{{port}}", "site1:app"]),
+  ]
+
+  private static let java = [
+    StarterExample(
+      files: [
+        "pom.xml": "<parent><artifactId>base</artifactId></parent><artifactId>coffee</artifactId>",
+        "src/main/java/org/x/App.java": "public static void main(String[] a) {}", "target/classes/x": "",
+        "target/coffee-1.jar": "",
+      ], kind: .maven, command: ["java", "-cp", "target/classes", "org.x.App"],
+      build: "mvn --batch-mode --quiet package"),
+    StarterExample(
+      files: ["pom.xml": "spring-boot-maven-plugin", "target/a-1.jar": "", "target/a-1-sources.jar": ""],
+      kind: .maven, command: ["java", "-jar", "target/a-1.jar"], build: "mvn --batch-mode --quiet package"),
+    StarterExample(
+      files: [
+        "build.gradle": "plugins {\n  id 'application'\n}\napplication { mainClass = 'x.App' }", "gradlew": "#!/bin/sh",
+        "settings.gradle": "rootProject.name = 'tea'",
+      ], kind: .gradle, command: ["java", "-cp", "build/install/tea/lib/*", "x.App"],
+      build: "./gradlew --quiet installDist"),
+    StarterExample(
+      files: ["build.gradle.kts": "plugins { java }", "build/libs/tea.jar": ""], kind: .gradle,
+      command: ["java", "-jar", "build/libs/tea.jar"], build: "gradle --quiet assemble"),
+    StarterExample(files: ["a.jar": "x"], kind: .jar, command: ["java", "-jar", "a.jar"]),
+    StarterExample(
+      files: ["meson.build": "executable('tool', 'a.c')"], kind: .meson, command: ["build/tool"],
+      build: "meson setup build && meson compile -C build"),
+    StarterExample(
+      files: [
+        "Makefile": "all:\n\tcc\n", "out/test_x": "\u{7f}ELF", "out/srv": "\u{7f}ELF", "out/a.so.1": "\u{7f}ELF",
+      ],
+      kind: .make, command: ["out/srv"], build: "make"),
   ]
 
   private static let interpreted = [
@@ -105,34 +164,54 @@ struct RepositoryTests {
         {"scripts": {"start": "tsc && node a.js", "build": "tsc"}, "main": "b", "dependencies": {"c": "1"}}
         """,
         "b/index.js": "", "package-lock.json": "",
-      ], kind: .node, command: ["node", "b/index.js"], isBuilt: false, build: "npm ci && npm run build"),
+      ], kind: .node, command: ["node", "b/index.js"], build: "npm ci && npm run build"),
     StarterExample(
       files: ["package.json": #"{"scripts": {"start": "next start -p 3"}}"#, "node_modules/.bin/next": ""], kind: .node,
       command: ["node_modules/.bin/next", "start", "-p", "3"]),
     StarterExample(
       files: ["setup.py": "", "src/tool/__main__.py": "", "requirements.txt": ""], kind: .python,
-      command: ["python3", "-m", "tool"], build: "pip install -r requirements.txt"),
+      command: [".venv/bin/python3", "-m", "tool"], build: "\(pip) -r requirements.txt"),
     StarterExample(
       files: ["pyproject.toml": "[project]\nname = 'x'\n[project.scripts]\ntool = \"x:main\"\n"], kind: .python,
-      command: ["tool"], build: "pip install ."),
+      command: [".venv/bin/tool"], build: "\(pip) ."),
     StarterExample(
       files: ["pyproject.toml": "[tool.black]\n", "app.py": ""], kind: .python, command: ["python3", "app.py"]),
   ]
 
-  @Test("The command, and whether it is built", arguments: compiled + interpreted)
+  /// The likeliest command of the first kind that has one; what is built comes before what is only declared.
+  private func found(_ files: [String: String]) throws -> (kind: ProjectKind, candidate: StartCandidate)? {
+    let repository = try repository(files)
+    for kind in ProjectKind.all where kind.isPresent(repository) {
+      let candidates = kind.candidates(repository)
+      if let best = candidates.first(where: { $0.isBuilt(in: repository) }) ?? candidates.first { return (kind, best) }
+    }
+    return nil
+  }
+
+  @Test("The command, and what builds it", arguments: compiled + interpreted + services + java)
   func command(example: StarterExample) throws {
-    let starter = try #require(try repository(example.files).starter())
-    #expect(starter.kind == example.kind)
-    #expect(starter.scenario.target.command == .arguments(example.command))
-    #expect(starter.isBuilt == example.isBuilt)
-    #expect(starter.build == example.build)
+    let (kind, candidate) = try #require(try found(example.files))
+    #expect(kind.kind == example.kind && candidate.words == example.command)
+    #expect(try kind.build(repository([:])) == example.build)
+  }
+
+  @Test(
+    "The scenario is named after the project or its folder, not after what runs it",
+    arguments: [
+      (["package.json": #"{"name": "@me/shop", "main": "a.js"}"#, "a.js": ""], "shop"),
+      (["pom.xml": "<artifactId>coffee</artifactId>", "src/main/java/A.java": "static void main("], "coffee"),
+      (["app.py": "app = Flask(__name__)"], nil), (["report.py": ""], "report"), (["a.jar": ""], "a"),
+    ])
+  func name(files: [String: String], name: String?) throws {
+    let (kind, candidate) = try #require(try found(files))
+    let scenario = try repository([:]).starter(of: kind.kind, candidate).scenario
+    #expect(scenario.name.text == name ?? scratch.path.split(separator: "/").last.map(String.init))
   }
 
   @Test("A package below src needs a path to it")
   func sourceFolder() throws {
-    let starter = try repository(["setup.py": "", "src/tool/__main__.py": ""]).starter()
-    #expect(starter?.scenario.target.environment == ["PYTHONPATH": "src"])
-    #expect(starter?.scenario.name.text == "tool")
+    let candidate = try found(["setup.py": "", "src/tool/__main__.py": ""])?.candidate
+    #expect(candidate?.variables == ["PYTHONPATH": "src"] && candidate?.name == "tool")
   }
 
   @Test(
@@ -142,7 +221,7 @@ struct RepositoryTests {
       ["go.mod": "module"], ["Makefile": "a.o:\n%: x\n$(shell x): y\n"], ["CMakeLists.txt": "add_executable("],
     ])
   func nothing(files: [String: String]) throws {
-    #expect(try repository(files).starter() == nil)
+    #expect(try found(files) == nil)
   }
 
   @Test("CI files belong to the root of the repository, and the scenario to its folder")
@@ -151,7 +230,8 @@ struct RepositoryTests {
     let repository = Repository(at: "\(scratch.path)/svc")
     #expect([".gitlab-ci.yml", "Jenkinsfile", "run"].map(repository.rootHas) == [true, true, false])
     #expect(repository.shown("memory.yml") == "../memory.yml")
-    let scenario = repository.starter(of: ["./a b"]).scenario
+    let scenario = repository.starter(of: .command, StartCandidate(["./a b"])).scenario
+    #expect(repository.inFolder("make") == "cd svc && make")
     #expect(scenario.root == scratch.path && scenario.target.workingDirectory == "\(scratch.path)/svc")
     #expect(scenario.name.text == "svc", "a name with a space cannot be that of a scenario")
   }

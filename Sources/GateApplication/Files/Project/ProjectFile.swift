@@ -51,7 +51,7 @@ enum ProjectFile {
     guard let found, PathText.exists(found) else { return }
     throw ProjectError(
       Diagnostic(
-        place: PathText.shown(found, from: workingDirectory), problem: "exists already, and nothing is overwritten",
+        place: PathText.shown(found, from: workingDirectory), problem: "already exists; not overwriting it",
         hint: "name another file: `--output FILE`"
       ))
   }

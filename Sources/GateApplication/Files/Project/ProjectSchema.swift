@@ -4,6 +4,9 @@ import GateCore
 ///
 /// Draft 7, which editors know. It holds what one value tells; what several must agree on, `validate` tells.
 enum ProjectSchema {
+  /// Where the Debian package has it.
+  static let installedPath = "/usr/share/highwater/highwater.schema.json"
+
   /// The schema as a JSON text.
   static var text: String {
     var definitions: [String: SchemaNode] = [:]

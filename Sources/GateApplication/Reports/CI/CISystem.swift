@@ -23,12 +23,12 @@ package enum CISystem: Sendable, CaseIterable {
 
   /// The job that `init` writes for the system, or tells how to add; nil if none is known.
   ///
-  /// It builds and checks the starter; `config` is the path of the project file if `check` does not find it by itself.
+  /// It checks the starter; `config` is the path of the project file if `check` does not find it by itself.
   package func starterJob(of starter: Starter, config: String?) -> StarterJob? {
     let content = JobContent(of: starter, config: config)
     return row.job.map { job in
       StarterJob(
-        system: row.name, path: job.file?.path, text: job.file?.lines(content).map { $0 + "\n" }.joined() ?? "",
+        system: row.name, path: job.file?.path, text: job.file?.text(content) ?? "",
         advice: job.advice(content))
     }
   }
@@ -96,6 +96,8 @@ extension CISystem {
   package struct Job: Sendable {
     /// What shows that a repository uses the system: a path from its root.
     package let marker: String
+    /// What the address of a remote repository has that uses the system; nil if no address shows it.
+    package let host: String?
     /// The file, by its path from the repository's root; nil for a system whose only file exists already.
     package let file: File?
     /// What is to be done with the file, or without one, as a sentence.
@@ -103,7 +105,7 @@ extension CISystem {
 
     package struct File: Sendable {
       package let path: String
-      let lines: @Sendable (JobContent) -> [String]
+      let text: @Sendable (JobContent) -> String
     }
   }
 }

@@ -17,8 +17,11 @@ extension CISystem.Row {
     summaryFile: ["{GITHUB_STEP_SUMMARY}"],
     annotations: { GitHubCommands.annotations(for: $0, context: $1) },
     job: CISystem.Job(
-      marker: ".github", file: .init(path: ".github/workflows/memory.yml", lines: lines),
-      advice: { _ in "set HIGHWATER_PACKAGE in it to the address of the Debian package" }))
+      marker: ".github", host: "github.com", file: .init(path: ".github/workflows/memory.yml", text: text),
+      advice: { _ in
+        "in it, replace OWNER, and the address and the SHA-256 of the Debian package; comments and approvals are two more "
+          + "files of ci/pipelines/github"
+      }))
 
   /// A commit of the pull request that started the job.
   private static func ofPullRequest(_ end: String) -> CISystem.Source {
@@ -26,24 +29,12 @@ extension CISystem.Row {
       file: "GITHUB_EVENT_PATH", keys: ["pull_request", end, "sha"], where: "GITHUB_EVENT_NAME", is: "pull_request")
   }
 
-  @Sendable private static func lines(_ job: JobContent) -> [String] {
-    let place = job.folder.map { ["    defaults: {run: {working-directory: \(YAMLText.word($0))}}"] } ?? []
-    let build = job.starter.build.map { ["      - run: \(YAMLText.line($0))"] } ?? []
-    let artifacts = [job.below("result.json"), job.below("run.html"), ".highwater"].joined(separator: "\n")
-    let check = job.check("--html", "run.html")
-    let lines =
-      [
-        "name: memory", "on: [push, pull_request]", "jobs:", "  memory:", "    runs-on: ubuntu-latest",
-        "    env:", "      HIGHWATER_PACKAGE: \(JobContent.address)   # the address of the Debian package",
-      ] + place + [
-        "    steps:", "      - uses: actions/checkout@v4", "      - run: |",
-        "          curl --fail --silent --show-error --location --output /tmp/highwater.deb \"$HIGHWATER_PACKAGE\"",
-        "          sudo apt-get install -y /tmp/highwater.deb",
-      ] + build + [
-        "      - run: \(check)", "      - if: always()", "        uses: actions/upload-artifact@v4",
-        "        with: {name: memory, path: \(YAMLText.word(artifacts)), include-hidden-files: true}",
-      ]
+  /// The ready-made workflow, with the project file if `check` does not find it by itself.
+  @Sendable private static func text(_ job: JobContent) -> String {
+    let text = JobContent.pipeline("github")
+    guard let options = job.options else { return text }
     // GitHub would replace an expression in the name of a file.
-    return lines.map { $0.replacing("${{", with: "${{ '${{' }}") }
+    let word = YAMLText.word(options).replacing("${{", with: "${{ '${{' }}")
+    return text.replacing(#/(?m)^( +)sha256: .*$/#) { "\($0.output.0)\n\($0.output.1)options: \(word)" }
   }
 }

@@ -19,29 +19,19 @@ extension CISystem.Row {
       }, end: { section, seconds in mark("section_end:\(seconds):\(section.name)") + "\n" }),
     summaryFile: [], annotations: nil,
     job: CISystem.Job(
-      marker: ".gitlab-ci.yml", file: .init(path: "memory.gitlab-ci.yml", lines: lines),
-      advice: { _ in
-        "set HIGHWATER_PACKAGE in it to the address of the Debian package, and add to .gitlab-ci.yml: "
-          + Format.glued("`include: {local: /memory.gitlab-ci.yml}`")
-      }))
+      marker: ".gitlab-ci.yml", host: "gitlab",
+      file: .init(path: "memory.gitlab-ci.yml") { _ in JobContent.pipeline("gitlab") },
+      advice: { "add to .gitlab-ci.yml, with the address and the SHA-256 of the Debian package: \(include($0))" }))
 
   /// A mark that GitLab hides: it erases itself from the line.
   private static func mark(_ text: String) -> String { "\u{1b}[0K\(text)\r\u{1b}[0K" }
 
-  @Sendable private static func lines(_ job: JobContent) -> [String] {
-    let steps = (job.folder.map { ["cd \(ShellWords.quoted($0))"] } ?? []) + [job.starter.build].compactMap(\.self)
-    let quality = job.check("--junit", "junit.xml", "--report", "codequality=quality.json")
-    let (junit, issues) = (YAMLText.word(job.below("junit.xml")), YAMLText.word(job.below("quality.json")))
-    return [
-      "memory:", "  image: \(job.starter.kind.image)",
-      "  variables: {HIGHWATER_PACKAGE: \"\(JobContent.address)\"}   # the address of the Debian package", "  script:",
-      "    - apt-get update -qq && apt-get install -y -qq curl ca-certificates",
-      "    - curl --fail --silent --show-error --location --output /tmp/highwater.deb \"$HIGHWATER_PACKAGE\"",
-      "    - apt-get install -y /tmp/highwater.deb",
-    ] + (steps + [quality]).map { "    - \(YAMLText.line($0))" } + [
-      "  artifacts:", "    when: always", "    paths: \(YAMLText.list([job.below("result.json"), ".highwater"]))",
-      "    reports: {junit: \(junit), codequality: \(issues)}",
-    ]
+  /// The lines that include the file, with its inputs.
+  private static func include(_ job: JobContent) -> String {
+    let inputs =
+      ["package: \"https://…\"", "sha256: \"…\"", "image: \"\(job.starter.kind.image)\""]
+      + (job.options.map { ["options: \(YAMLText.word($0))"] } ?? [])
+    return "`include: {local: /memory.gitlab-ci.yml, inputs: {\(inputs.joined(separator: ", "))}}`"
   }
 }
 
@@ -55,7 +45,7 @@ extension Starter.Kind {
     case .go: "golang:bookworm"
     case .python: "python:3.12-bookworm"
     case .make: "gcc:bookworm"
-    case .cmake, .executable, .command: "debian:bookworm   # with what your build needs"
+    case .cmake, .meson, .maven, .gradle, .jar, .executable, .command: "debian:bookworm"
     }
   }
 }

@@ -9,7 +9,7 @@ extension CISystem.Row {
     buildURL: ["{BUILD_URL}"],
     person: [], shard: nil, folding: nil, summaryFile: [], annotations: nil,
     job: CISystem.Job(
-      marker: "Jenkinsfile", file: nil,
+      marker: "Jenkinsfile", host: nil, file: nil,
       advice: { job in
         "add to the Jenkinsfile a stage with "
           + Format.glued("`sh '\(job.check("--junit", "junit.xml"))'`") + " and, in `post { always { … } }`, "

@@ -12,29 +12,31 @@ package struct StarterJob: Sendable {
   let advice: String
 }
 
-/// What a job builds and checks, for the lines of its file.
+/// What a job checks, for its file.
 struct JobContent {
   let starter: Starter
-  /// The folder of the project file, relative to the repository's root; nil where they are the same.
-  let folder: String?
-  /// Options of `check` that name the project file.
-  private let options: [String]
-
-  /// What stands for the address of the Debian package.
-  static let address = "https://…/highwater.deb"
+  /// Options of `check` in the repository's root that name the project file; nil if `check` finds it there.
+  let options: String?
 
   init(of starter: Starter, config: String?) {
     let (root, folder) = (starter.scenario.root, starter.scenario.target.workingDirectory)
     self.starter = starter
-    self.folder = folder.hasPrefix("\(root)/") ? String(folder.dropFirst(root.count + 1)) : nil
-    options = config.map { ["--config", $0] } ?? []
+    let below = folder.hasPrefix("\(root)/") ? String(folder.dropFirst(root.count)) + "/" : nil
+    let path = below.map { "\($0.dropFirst())\(config ?? ProjectFile.firstName)" } ?? config
+    options = path.map { "--config \(ShellWords.quoted($0))" }
   }
 
   /// The command of the job, with the options of its reports.
   func check(_ reports: String...) -> String {
-    ([Tool.name, "check"] + options + ["--json", "result.json"] + reports).map(ShellWords.quoted).joined(separator: " ")
+    ([Tool.name, "check"] + [options].compactMap(\.self) + reports.map(ShellWords.quoted)).joined(separator: " ")
   }
 
-  /// A path below the project file's folder, from the repository's root.
-  func below(_ path: String) -> String { folder.map { "\($0)/\(path)" } ?? path }
+  /// The ready-made pipeline of a system.
+  static func pipeline(_ system: String) -> String {
+    guard let text = EmbeddedText.named("\(system).yml") else {
+      preconditionFailure("the build has embedded the pipeline of \(system)")
+    }
+    // The text ends with the newline of its file and that of the literal.
+    return text
+  }
 }
