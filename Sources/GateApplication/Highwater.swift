@@ -29,10 +29,16 @@ package struct Highwater: ParsableCommand {
       """,
     version: VersionReport.text(commit: ThisProcess.buildCommit),
     subcommands: [
-      InitCommand.self, DoctorCommand.self, CheckCommand.self, MergeCommand.self, RecordCommand.self,
-      ApproveCommand.self, CompareCommand.self, NoiseCommand.self, ExplainCommand.self, BisectCommand.self,
-      LimitCommand.self, SelfCheckCommand.self, TrendCommand.self,
-      HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
+      InitCommand.self, CheckCommand.self, ApproveCommand.self, ExplainCommand.self, TrendCommand.self,
+      DoctorCommand.self,
+    ],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "More",
+        subcommands: [
+          RecordCommand.self, CompareCommand.self, MergeCommand.self, BisectCommand.self, LimitCommand.self,
+          NoiseCommand.self, SelfCheckCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
+        ])
     ]
   )
 
