@@ -37,12 +37,12 @@ struct BisectTests {
     try project.write("99", to: "size")
     let outcome = try Highwater.start(arguments, in: project).wait()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.text.contains("is guilty") && outcome.text.contains("Commit 8 Ada"), "\(outcome.output)")
+    #expect(outcome.text.contains("first bad commit") && outcome.text.contains("Commit 8 Ada"), "\(outcome.output)")
     #expect(try project.read("size") == "99" && project.starts == 0 && project.baselines().isEmpty)
     let builds = builds(of: project)
     #expect(builds <= 7, "\(builds) builds")
     let again = try Highwater.start(arguments, in: project).wait()
-    #expect(again.text.contains("is guilty") && again.code == 0)
+    #expect(again.text.contains("first bad commit") && again.code == 0)
     #expect(self.builds(of: project) == builds)
   }
 

@@ -43,7 +43,7 @@ struct ExampleTests {
   func commands() throws {
     let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
     let help = try Highwater.run("--help", in: TemporaryProject()).output
-    let listed = help.components(separatedBy: "SUBCOMMANDS:").last ?? ""
+    let listed = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().joined()
     let names = listed.matches(of: #/\n  ([a-z]+)\s/#).map { String($0.output.1) }
     #expect(names.count == 16)
     for name in names { #expect(text.contains("highwater \(name)"), "\(name)") }

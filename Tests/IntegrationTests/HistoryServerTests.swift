@@ -80,7 +80,7 @@ struct HistoryServerTests {
       #expect(
         warnings.count == 1
           && outcome.errors.contains("added to the history: postgresql://ci@\(place)/gate: \(problem)"))
-      #expect(!outcome.text.contains("s3cret") && outcome.text.contains("it waits in .highwater/pending-runs"))
+      #expect(!outcome.text.contains("s3cret") && outcome.text.contains("queued in .highwater/pending-runs"))
     }
     #expect(pending(project).count == 2)
     let url = try server().url(server().makeDatabase())

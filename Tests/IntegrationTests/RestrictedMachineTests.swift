@@ -83,7 +83,7 @@ struct ProcViewTests {
     chmod(harness.project.path, 0o777)
     let outcome = try harness.run(["check"])
     #expect(outcome.code == 2)
-    #expect(outcome.errors.contains("limit of processes"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("process limit"), "\(outcome.errors)")
     #expect(!harness.has("started"))
   }
 }

@@ -43,8 +43,8 @@ struct DeliveryTextTests {
     #expect(
       warning(rejected, wasQueued: true) == """
         error: queued message to example.org refused: the server answered 404; it is not sent again
-          hint: check the URL of the webhook; it is kept in the outbox as `1-a.json.rejected`: to send it again, remove \
-        the ending `.rejected`
+          hint: check the URL of the webhook; it is kept in the outbox as `1-a.json.rejected`: to resend it, remove the \
+        `.rejected` suffix
         """)
   }
 
@@ -75,7 +75,7 @@ struct DeliveryTextTests {
     arguments: [
       (.postponed(count: 1), "1 queued message to example.org not sent in this run"),
       (.postponed(count: 2), "2 queued messages to example.org not sent in this run"),
-      (.withoutWebhook, "a queued message belongs to no webhook of the project file; it is kept for 30 days"),
+      (.withoutWebhook, "a queued message matches no webhook in the project file; it is kept for 30 days"),
       (.expired, "a queued message was deleted: it could not be delivered for 30 days"),
       (.malformed(file: "a"), "the outbox file `a` is not a message; it was renamed to `a.broken`"),
       (

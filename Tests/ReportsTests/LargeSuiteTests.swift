@@ -27,7 +27,7 @@ struct LargeSuiteTests {
     let lines = Self.lines(.normal)
     #expect(lines.count { $0.contains("pass  passing-") } == 20)
     #expect(lines.contains { $0.contains("passing-77 ") })
-    #expect(lines.contains("and 130 others, which have used less of what they may"))
+    #expect(lines.contains("and 130 others, further below their limits"))
     #expect(lines.count { $0.contains("✗ regression  regressed-") } == 50)
     #expect(lines.contains { $0.hasPrefix("also regression: regressed-51, regressed-52,") })
     #expect(lines.contains { $0.hasSuffix("regressed-150 and 10 more") })

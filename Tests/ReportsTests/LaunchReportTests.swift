@@ -58,7 +58,7 @@ struct LaunchReportTests {
 
   @Test("Unknown endings and empty records are reported")
   func unmarked() {
-    #expect(text(summary(.unmarked)).contains("unknown: it is still running, or was killed"))
+    #expect(text(summary(.unmarked)).contains("unknown: still running or killed"))
     #expect(text(summary(.crashed(.segv))).contains("crashed by SIGSEGV"))
     #expect(text(nil).contains("no record: none was stored, or a later start has reported the end"))
   }

@@ -58,6 +58,6 @@ struct LimitReportTests {
   @Test("A quiet report has only the answers")
   func quiet() {
     #expect(
-      text([Self.study("grep", need: 62)], .quiet) == "✓ grep  needs 62.4 MiB, and is at full speed from there on\n")
+      text([Self.study("grep", need: 62)], .quiet) == "✓ grep  needs 62.4 MiB; full speed at that limit\n")
   }
 }

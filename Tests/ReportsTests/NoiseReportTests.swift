@@ -203,7 +203,7 @@ struct NoiseReportTests {
     }
     let study = NoiseStudy(of: threads(usual), warmup: 0, variants: [(.onlyCPU(0), threads(onOneCPU))])
     let report = Self.text([study]).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let gain = "(more repetitions needed): the deviation of peak_rss is 91.1 KiB instead of 2.0 MiB"
+    let gain = "(more repetitions needed): the standard deviation of peak_rss drops from 2.0 MiB to 91.1 KiB"
     #expect(report.contains("perhaps quieter with `isolation: {cpus: \"0\"}` \(gain)"), "\(report)")
     #expect(!report.contains("not much quieter"))
   }

@@ -92,7 +92,8 @@ struct BisectUseTests {
     let found = try repository.bisect()
     let commit = repository.commits[23].prefix(9)
     #expect(found.code == .pass && found.verdict == "pass", "\(found.text)")
-    #expect(found.text.contains("load: \(commit) is guilty") && found.text.contains("Commit 23 Ada, 2026-01-01"))
+    #expect(
+      found.text.contains("load: first bad commit: \(commit)") && found.text.contains("Commit 23 Ada, 2026-01-01"))
     #expect(found.text.contains("peak_rss 24.0 MiB to 26.4 MiB (+10.0 %), 95 % interval +2.4 MiB to +2.4 MiB"))
     #expect(found.errors.contains("about 5 builds left"), "\(found.errors)")
     #expect(repository.builds.count <= 7 && Set(repository.builds).count == repository.builds.count)
@@ -101,20 +102,21 @@ struct BisectUseTests {
     #expect(answer["outcome"] as? String == "commit" && answer["metric"] as? String == "peak_rss")
     let count = repository.builds.count
     let again = try repository.bisect()
-    #expect(again.text.contains("\(commit) is guilty") && repository.builds.count == count, "\(again.text)")
+    #expect(again.text.contains("first bad commit: \(commit)") && repository.builds.count == count, "\(again.text)")
   }
 
-  @Test("Interrupted at any build, the same command goes on where it was")
+  @Test("Interrupted at any build, the same command resumes where it stopped")
   func interrupted() throws {
     for last in 1...6 {
       let repository = try Repository { _, commit in commit < 23 ? 24 : 26.4 }
       repository.follow(interruptedAt: last)
       let stopped = try repository.bisect()
-      #expect(stopped.code == .interrupted && stopped.errors.contains("the same command goes on"), "\(stopped.errors)")
+      #expect(
+        stopped.code == .interrupted && stopped.errors.contains("run the same command to resume"), "\(stopped.errors)")
       let before = repository.builds
       repository.follow()
       let found = try repository.bisect()
-      #expect(found.text.contains("\(repository.commits[23].prefix(9)) is guilty"), "\(found.text)")
+      #expect(found.text.contains("first bad commit: \(repository.commits[23].prefix(9))"), "\(found.text)")
       // Only the interrupted build is repeated.
       #expect(repository.builds.count { before.dropLast().contains($0) } == last - 1, "\(repository.builds)")
     }
@@ -125,7 +127,7 @@ struct BisectUseTests {
     let repository = try Repository { _, commit in commit < 23 ? 24 : 26.4 }
     repository.follow(broken: [21, 22, 23, 30])
     let found = try repository.bisect()
-    #expect(found.code == .pass && found.text.contains("one of 4 commits is guilty"), "\(found.text)")
+    #expect(found.code == .pass && found.text.contains("first bad commit is one of 4 commits"), "\(found.text)")
     let steps = try #require(try repository.answer()["steps"] as? [[String: Any]])
     let commits = try #require(steps.first?["commits"] as? [[String: Any]])
     #expect(commits.compactMap { $0["commit"] as? String } == Array(repository.commits[21...24]))
@@ -137,8 +139,8 @@ struct BisectUseTests {
       commit < (scenario == "load" ? 9 : 31) ? 24 : 26.4
     }
     let found = try repository.bisect()
-    #expect(found.text.contains("load: \(repository.commits[9].prefix(9)) is guilty"), "\(found.text)")
-    #expect(found.text.contains("save: \(repository.commits[31].prefix(9)) is guilty"))
+    #expect(found.text.contains("load: first bad commit: \(repository.commits[9].prefix(9))"), "\(found.text)")
+    #expect(found.text.contains("save: first bad commit: \(repository.commits[31].prefix(9))"))
     #expect(Set(repository.builds).count == repository.builds.count)
   }
 
@@ -149,7 +151,7 @@ struct BisectUseTests {
     #expect(same.code == .inconclusive && same.text.contains("the ends do not differ"), "\(same.text)")
     #expect(same.text.contains("peak_rss 24.0 MiB to 24.0 MiB (0.0 %)"))
     let swapped = try repository.bisect { ($0.good, $0.bad) = ("main", "main~3") }
-    #expect(swapped.code == .usage && swapped.text.contains("--good is the later one of the two"), "\(swapped.text)")
+    #expect(swapped.code == .usage && swapped.text.contains("--good is newer than --bad"), "\(swapped.text)")
     let unknown = try repository.bisect { $0.good = "v9" }
     #expect(unknown.code == .usage && unknown.text.contains("`v9` is not a commit of this checkout"))
     repository.follow(broken: [40])
@@ -168,8 +170,8 @@ struct BisectUseTests {
     repository.follow()
     let found = try repository.bisect()
     #expect(found.errors.contains("the history shows the step in 8 of the 40 commits"), "\(found.errors)")
-    #expect(found.errors.contains("is not there any more") == (place == 35))
-    #expect(found.text.contains("\(repository.commits[place].prefix(9)) is guilty"), "\(found.text)")
+    #expect(found.errors.contains("was not reproduced") == (place == 35))
+    #expect(found.text.contains("first bad commit: \(repository.commits[place].prefix(9))"), "\(found.text)")
     #expect(place == 35 || repository.builds.count == 4, "\(repository.builds)")
   }
 }

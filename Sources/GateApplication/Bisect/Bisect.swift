@@ -38,7 +38,7 @@ struct Bisect {
       search, with: scenarios, in: range, of: project, artifacts: artifacts, invocation: invocation)
     defer { invocation.console.endProgress() }
     guard try bisectRun.search() else {
-      invocation.console.say("the same command goes on: \(Console.count(bisectRun.answerCount, "answer")) stored")
+      invocation.console.say("\(Console.count(bisectRun.answerCount, "result")) saved; run the same command to resume")
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin

@@ -15,7 +15,7 @@ struct BisectCommand: UseCaseCommand {
         highwater bisect --good HEAD~200 --bad main --build "make -j4" redis-load
         highwater bisect --good v1.4 --build make --all-steps
 
-      Interrupted, the same command goes on where it was.
+      After an interruption, the same command resumes where it stopped.
 
       Exit codes: 0 if the rise was found, 2 if an end is unknown or does not build, 3 if a scenario fails at an end, 4 \
       if the ends or the commits between them cannot be told apart.

@@ -24,15 +24,14 @@ enum BisectProgress {
   }
 
   static func resumed(_ count: Int) -> String {
-    "going on with \(count == 1 ? "the stored answer" : "\(count) stored answers") of an earlier run "
-      + "(--restart forgets them)"
+    "resuming with \(Format.count(count, "result")) from an earlier run (use --restart to discard them)"
   }
 
   static func narrowed(to count: Int, from whole: Int) -> String {
     "the history shows the step in \(count == 1 ? "1" : "\(count)") of the \(whole) commits: searching there"
   }
 
-  static let notInHistory = "the step of the history is not there any more: searching the whole range"
+  static let notInHistory = "the step seen in the history was not reproduced; searching the whole range"
 }
 
 extension Bisection {

@@ -48,17 +48,17 @@ private struct BisectBlock {
 
   private var headline: String {
     switch scenario.outcome {
-    case .commit: "\(name(steps[0])) is guilty"
+    case .commit: "first bad commit: \(name(steps[0]))"
     case .steps where bisection.depth == .largestStep:
       "\(name(steps[0])) holds \(share(steps[0])) of the rise, more than any other commit"
     case .steps: "\(Format.count(steps.count, "commit")) hold \(Format.percentage(known)) of the rise"
     case .creep: "creep: no commit holds a large part of the rise"
-    case .range: "one of \(commitCount) is guilty; those between cannot be built or measured"
-    case .noisy: "one of \(commitCount) is guilty; the values are too noisy to tell which"
+    case .range: "first bad commit is one of \(commitCount) (the rest cannot be built or measured)"
+    case .noisy: "first bad commit is one of \(commitCount) (the values are too noisy to tell which)"
     case .same: "the ends do not differ, so there is no rise to search"
-    case .lower: "the bad end needs less than the good end"
+    case .lower: "the bad commit uses less memory than the good one"
     case .undecided: "the ends cannot be told apart: the values are too noisy"
-    case .nothingMeasured: "the ends have no gated metric in common"
+    case .nothingMeasured: "the good and bad commits share no gated metric"
     case .failed: failureText
     }
   }

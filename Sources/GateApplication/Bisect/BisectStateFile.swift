@@ -1,6 +1,6 @@
 import GateCore
 
-/// What a search has measured so far (`highwater.bisect-state/1`), so that the same command goes on where it was.
+/// What a search has measured so far (`highwater.bisect-state/1`), so that the same command resumes where it stopped.
 struct BisectState: Sendable, Equatable, Codable {
   /// The good end that ran alternately with all commits.
   var good: String

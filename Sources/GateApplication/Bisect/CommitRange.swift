@@ -41,7 +41,7 @@ struct CommitRange: Equatable {
     let hint =
       switch base {
       case nil: "fetch the whole history: a CI system often fetches only the latest commits"
-      case bad.commit: "--good is the later one of the two: exchange them"
+      case bad.commit: "--good is newer than --bad; swap them"
       case let base?: "take the commit at which they part: `--good \(base.prefix(9))`"
       }
     throw RunnerError(

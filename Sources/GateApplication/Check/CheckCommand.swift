@@ -39,7 +39,7 @@ struct CheckCommand: UseCaseCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Run only the scenarios of one of several jobs, such as 2/4; auto asks the CI system. `merge` judges all.",
+      "Run only the scenarios of one of several jobs, such as 2/4; auto asks the CI system. `merge` combines the results.",
       valueName: "i/n"),
     transform: ShardOption.init(parsing:))
   var shard: ShardOption?

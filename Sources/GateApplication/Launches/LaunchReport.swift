@@ -63,7 +63,7 @@ extension LaunchSummary.Ending {
     case .requested(let signal, nil): "stopped by SIG\(signal.name)"
     case .exited(let code?): "exited with code \(code)"
     case .exited(nil): "exited"
-    case .unmarked: "unknown: it is still running, or was killed; its next start decides"
+    case .unmarked: "unknown: still running or killed; the next launch will tell"
     }
   }
 }

@@ -7,7 +7,7 @@ struct LaunchesCommand: UseCaseCommand {
     abstract: "Shows the launch records that programs with MemoryMarkers wrote.",
     discussion: """
       A program that uses `LaunchReason` keeps one file of 4 KiB, below $STATE_DIRECTORY, $XDG_STATE_HOME or \
-      ~/.local/state, in the folder highwater. Why it started again the program itself tells at its next start.
+      ~/.local/state, in the folder highwater. The program reports the reason at its next start.
 
         highwater launches ~/.local/state/highwater/*
       """

@@ -47,9 +47,9 @@ private struct LimitBlock {
   private func foundText(_ search: LimitSearch) -> String {
     let need = search.need.map(amount) ?? "unknown"
     switch search.fullSpeed {
-    case nil: return "needs \(need); at full speed with none of the limits that were tried"
-    case search.need: return "needs \(need), and is at full speed from there on"
-    case let speed?: return "needs \(need); from \(amount(speed)) on at full speed"
+    case nil: return "needs \(need); slower than normal at every limit tried"
+    case search.need: return "needs \(need); full speed at that limit"
+    case let speed?: return "needs \(need); full speed from \(amount(speed))"
     }
   }
 

@@ -8,9 +8,9 @@ struct NoiseCommand: UseCaseCommand {
     usage: "highwater noise [<options>] [<name> ...]",
     discussion: """
       Runs all scenarios, or those that are named, as check would, and tells how far equal runs differ, the smallest \
-      rise that a check could see, and a tolerance to copy into the project file. Beside each scenario as it is, other \
-      settings of its `isolation` are tried in turn with it, half as often, to see what would make it quieter. \
-      Baselines, history and the last result stay as they are.
+      rise that a check could see, and a tolerance to copy into the project file. Also tries other \
+      `isolation` settings, with half as many runs, and reports which are quieter. Baselines, history and the last result \
+      stay as they are.
 
         highwater noise                          # all
         highwater noise redis-load --as-is       # one, and no other settings

@@ -36,8 +36,8 @@ struct NoiseFindings {
     guard let warmup = study.advisedWarmup else { return nil }
     let metrics = study.metrics.filter { $0.shape.unsettled > 0 }
     let count = warmup - study.warmup
-    let first = count == 1 ? "the first repetition is" : "the first \(count) repetitions are"
-    return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")); write `warmup:"
+    let first = count == 1 ? "the first repetition differs" : "the first \(count) repetitions differ"
+    return "\(first) from the rest in \(metrics.map(name).joined(separator: ", ")); write `warmup:"
       + "\(Format.space)\(warmup)`"
   }
 
@@ -139,7 +139,7 @@ struct NoiseFindings {
     let parts = reported.compactMap { noise -> String? in
       guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
       let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
-      let gain = "the deviation of \(name(noise)) is \(now) instead of \(before)"
+      let gain = "the standard deviation of \(name(noise)) drops from \(before) to \(now)"
       guard let least = noise.detectable.first?.size, abs(metric.moved) > least else { return gain }
       let percent = Format.bracketedPercent(noise.percent(metric.moved))
       return "\(gain), and its level changes by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"

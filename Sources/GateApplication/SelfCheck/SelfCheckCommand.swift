@@ -4,7 +4,7 @@ import GateCore
 struct SelfCheckCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "selfcheck",
-    abstract: "Tests the gate itself: injects memory into the targets, which it must find.",
+    abstract: "Tests the gate itself: injects memory into the targets and fails if the gate does not notice.",
     usage: "highwater selfcheck [<options>] [<name> ...]",
     discussion: """
       Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that each \

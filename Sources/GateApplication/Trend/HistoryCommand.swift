@@ -7,7 +7,7 @@ struct HistoryCommand: ParsableCommand {
     abstract: "Lists, imports, exports and prunes the runs in the history, and acknowledges events.",
     discussion: """
       Each check adds its run to the project's history, one SQLite file (`history:` in the project file, or --history). \
-      As JSON lines it goes from machine to machine: import is the same in any order, and twice is once.
+      As JSON lines it goes from machine to machine: order does not matter, and importing a run twice has no effect.
 
         highwater history list redis-load --limit 50
         highwater history export > runs.jsonl

@@ -174,7 +174,7 @@ private struct ImportBatches {
     guard !runs.isEmpty else { return }
     let added = try history.append(runs)
     for id in added.conflicts {
-      console.warn("run \(id) is already stored with different values: kept the one whose values sort last")
+      console.warn("run \(id) is already stored with different values: kept one of them (the choice is deterministic)")
     }
     additions.added += added.added
     additions.known += added.known

@@ -8,7 +8,7 @@ struct TrendCommand: UseCaseCommand {
     usage: "highwater trend [<options>]",
     discussion: """
       The page is one file that makes no request, so that it can be opened from a CI system's artifacts. Each check \
-      leaves it at ARTIFACTS/trend.html; this writes it anew.
+      leaves it at ARTIFACTS/trend.html; this command rewrites it.
 
         highwater trend
         highwater trend --history runs.sqlite --output trend.html --limit 10000

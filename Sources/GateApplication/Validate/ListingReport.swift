@@ -25,7 +25,7 @@ enum ListingReport {
   static func text(onStaleBaselines folders: [String]) -> String {
     let more = folders.count > mostStale ? " and \(Format.count(folders.count - mostStale, "other"))" : ""
     let list = folders.prefix(mostStale).joined(separator: ", ") + more
-    return "baselines of no scenario in this project: \(list); remove what is no longer needed with `git rm -r`"
+    return "unused baselines: \(list); remove them with `git rm -r`"
   }
 
   /// A note on an environment whose baselines no check has used for long, with the command that removes them.

@@ -11,7 +11,7 @@ struct MachineRestrictionTextTests {
       (
         .noProc,
         """
-        /proc: error: it is not mounted, and memory is read there
+        /proc: error: not mounted; highwater reads memory usage from it
           hint: mount -t proc proc /proc
         """
       ),
@@ -39,7 +39,7 @@ struct MachineRestrictionTextTests {
       (
         .tooFew(resource: .processes, needed: 16),
         """
-        error: the limit of processes is too low: 16 more cannot be created
+        error: process limit too low: 16 more needed
           hint: raise it (ulimit -u, or pids.max of the cgroup)
         """
       ),

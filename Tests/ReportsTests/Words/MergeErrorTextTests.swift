@@ -13,7 +13,7 @@ struct MergeErrorTextTests {
       (
         .notOfShard(file: "b.json"),
         """
-        b.json: error: it is not the result of one of several shards
+        b.json: error: not a shard result
           hint: merge the results of `highwater check --shard I/N`
         """
       ),

@@ -180,7 +180,7 @@ struct RecordingTextTests {
       ),
       (
         .runsElsewhere(command: "docker"),
-        "`docker` has programs run outside of the target's process tree, and their memory is not measured: start "
+        "`docker` starts programs outside the target's process tree; their memory is not measured: start "
           + "Highwater where they run, as in their container"
       ),
       (.processesNotListed(count: 9), "9 more processes were seen than are listed"),

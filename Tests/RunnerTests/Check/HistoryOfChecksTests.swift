@@ -74,7 +74,7 @@ struct HistoryOfChecksTests {
     let check = try project.check { $0.allowsMissingBaseline = true }
     #expect(check.code == .pass)
     #expect(check.errors.contains("warning: this run was not added to the history: "), "\(check.errors)")
-    #expect(check.errors.contains("; it waits in .highwater/pending-runs for the next check"))
+    #expect(check.errors.contains("; queued in .highwater/pending-runs; the next check will add it"))
     try FileManager.default.removeItem(at: project.url(String(blocked.prefix { $0 != "/" })))
     let next = try project.check { $0.allowsMissingBaseline = true }
     #expect(next.errors.contains("added 1 pending run to the history"), "\(next.errors)")

@@ -70,7 +70,7 @@ struct UnusableBaselineTests {
     #expect(try project.check().code == .pass)
   }
 
-  @Test("A validation names the file and both approvals, and notes baselines of no scenario")
+  @Test("A validation names the file and both approvals, and notes unused baselines")
   func validation() throws {
     let project = try project(joining: Self.conflict)
     let broken = try project.run { try Validate().run(in: $0) }
@@ -83,6 +83,6 @@ struct UnusableBaselineTests {
     let stale = try project.run { try Validate().run(in: $0) }
     #expect(stale.code == .pass)
     #expect(
-      stale.errors.contains("note: baselines of no scenario in this project: baselines/renamed;"), "\(stale.errors)")
+      stale.errors.contains("note: unused baselines: baselines/renamed;"), "\(stale.errors)")
   }
 }

@@ -55,7 +55,7 @@ struct PassingScenarios {
       columns: [.init(side: .left), .init(side: .left)] + columns, rows: rows, flexible: 1
     ).write(to: &page, indent: 0, limits: [40, 12])
     if rest > 0 {
-      page.paragraph("and \(rest) others, which have used less of what they may", indent: 0, tone: .faint)
+      page.paragraph("and \(rest) others, further below their limits", indent: 0, tone: .faint)
     }
   }
 

@@ -14,7 +14,7 @@ extension DeliveryReport {
       return Diagnostic(problem: problem, hint: error.hint)
     case .rejected(let error, let attempts, let file):
       let problem = "\(message) refused: \(error.displayText(attempts: attempts)); it is not sent again"
-      let remedy = "it is kept in the outbox as `\(file)`: to send it again, remove the ending `.rejected`"
+      let remedy = "it is kept in the outbox as `\(file)`: to resend it, remove the `.rejected` suffix"
       return Diagnostic(problem: problem, hint: error.hint.map { "\($0); \(remedy)" } ?? remedy)
     case .lost(let error, let attempts, let storing):
       let problem = "\(message) lost: \(error.displayText(attempts: attempts)); cannot queue it: \(storing.displayText)"
@@ -22,7 +22,7 @@ extension DeliveryReport {
     case .postponed(let count):
       return Diagnostic(problem: "\(count) queued message\(count == 1 ? "" : "s") to \(label) not sent in this run")
     case .withoutWebhook:
-      return Diagnostic(problem: "a queued message belongs to no webhook of the project file; it is kept for 30 days")
+      return Diagnostic(problem: "a queued message matches no webhook in the project file; it is kept for 30 days")
     case .expired:
       return Diagnostic(
         problem: "a queued message was deleted: it could not be delivered for 30 days")

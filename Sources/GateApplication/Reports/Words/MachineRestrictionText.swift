@@ -7,7 +7,7 @@ extension MachineRestriction {
     switch self {
     case .noProc:
       Diagnostic(
-        place: "/proc", problem: "it is not mounted, and memory is read there", hint: "mount -t proc proc /proc")
+        place: "/proc", problem: "not mounted; highwater reads memory usage from it", hint: "mount -t proc proc /proc")
     case .otherProc:
       Diagnostic(
         place: "/proc", problem: "it shows the processes of another PID namespace",
@@ -26,7 +26,7 @@ extension MachineRestriction.Resource {
   fileprivate func problem(needed: Int) -> String {
     switch self {
     case .descriptors: "the limit of open files is too low: \(needed) more cannot be opened"
-    case .processes: "the limit of processes is too low: \(needed) more cannot be created"
+    case .processes: "process limit too low: \(needed) more needed"
     case .fileSize: "the limit of file sizes is below \(Bytes(Int64(needed)))"
     case .addressSpace: "the limit of memory is too low: \(Bytes(Int64(needed))) more cannot be reserved"
     }

@@ -10,7 +10,7 @@ extension MergeError.Problem {
     switch self {
     case .notOfShard(let file):
       Diagnostic(
-        place: file, problem: "it is not the result of one of several shards",
+        place: file, problem: "not a shard result",
         hint: "merge the results of `highwater check --shard I/N`")
     case .different(let property, let file, let value, let other, let otherValue):
       Diagnostic(

@@ -21,8 +21,9 @@ extension Note {
     case .nothingJudged: "nothing was judged: every metric of the gate is off"
     case .notJudged(let metric, let cause): "\(metric) is not judged: \(cause.text(for: metric))"
     case .otherUnit(let metric, let before?, let now):
-      "\(metric) is not judged: it is in \(before) in the baseline, and in \(now) now; approve again"
-    case .otherUnit(let metric, nil, _): "\(metric) is not judged: the baseline does not have it; approve again"
+      "\(metric) is not judged: the baseline has it in \(before), this run in \(now); re-approve the baseline"
+    case .otherUnit(let metric, nil, _):
+      "\(metric) is not judged: the baseline does not have it; re-approve the baseline"
     case .otherTreeMethod(let metric, let before, let now):
       "\(metric) is not judged: the baseline counted the process tree by another method (\(before.rawValue)) than now "
         + "(\(now.rawValue))"
@@ -133,8 +134,8 @@ extension RunNote {
       let signature = approval.map { "; \($0.shortText)" } ?? ""
       return "\(isNew ? "first baseline" : "baseline") of \(scenario) (\(environment)): \(values)\(signature)"
     case .unknownEdits:
-      return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left "
-        + "its target branch; fetch more history"
+      return "cannot tell whether this change edits its own baselines: the merge base is not in this checkout; fetch "
+        + "more history"
     case .unknownChanges(let commit):
       return "the changes since the approved commit \(CommitText.short(TerminalText.safe(commit))) are unknown: the "
         + "checkout does not have it; fetch more history"

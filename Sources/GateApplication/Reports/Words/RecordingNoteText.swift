@@ -14,7 +14,7 @@ extension RecordingNote {
       "the memory of the tree does not include the files in memory that the target has written "
         + "\(folder.map { "in `\($0)`" } ?? "without a name"): only a memory cgroup counts them"
     case .runsElsewhere(let command):
-      "`\(command)` has programs run outside of the target's process tree, and their memory is not measured: start "
+      "`\(command)` starts programs outside the target's process tree; their memory is not measured: start "
         + "Highwater where they run, as in their container"
     case .downsampled(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"

@@ -132,7 +132,7 @@ struct CheckHistory {
     guard let failure else { return }
     do throws(FileError) {
       try pending.add(result.summary)
-      warn(failure, Self.notAdded, "; it waits in \(invocation.shown(pending.folder)) for the next check")
+      warn(failure, Self.notAdded, "; queued in \(invocation.shown(pending.folder)); the next check will add it")
     } catch {
       warn(failure, Self.notAdded)
       warn(error, "this run does not wait for the next check")
