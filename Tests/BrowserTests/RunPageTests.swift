@@ -44,7 +44,8 @@ struct RunPageTests {
     try await Browser.current.visit(page, as: .phone) { browser in
       let ends: [Double] = try await browser.evaluate(
         """
-        return [...document.querySelectorAll('#scenario-1 .comparison td.bad')].map(c => c.getBoundingClientRect().right)
+        return [...document.querySelectorAll('#scenario-1 .comparison td.bad')].filter(c => c.checkVisibility())
+          .map(c => c.getBoundingClientRect().right)
         """)
       #expect(ends.count >= 2 && ends.allSatisfy { $0 > 0 && $0 <= 390 }, "\(ends)")
       let shown: [String] = try await browser.evaluate(
