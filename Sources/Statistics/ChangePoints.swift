@@ -37,8 +37,8 @@ package enum ChangePoints {
 
   /// The likelihood ratio that a step needs: 7, and 2 for each doubling of the number of places.
   ///
-  /// Of 1,000 series of 60 values each without dependence, with an autoregression of 0.5 and of 0.8, 0.1, 1.4 and 1.7 %
-  /// have a step then if the tolerance is a deviation (our simulation, 2026-11; ci/calibrate.d/RESULTS.md, I).
+  /// Of 1,000 series of 60 values each without dependence, with an autoregression of 0.5 and of 0.8, 0.1, 0.5 and 1.2 %
+  /// have a step then without a tolerance (our simulation, 2026-11; ci/calibrate.d/RESULTS.md, I).
   static func needed(among count: Int) -> Double {
     7 + 2 * Double(Int.bitWidth - 1 - max(1, count).leadingZeroBitCount)
   }

@@ -155,10 +155,18 @@ struct BisectionTests {
     arguments: [
       ([(0, 24), (50, 24.01), (80, 26), (200, 26.1)], 50...80), ([(0, 24), (100, 25), (200, 26)], nil),
       ([(0, 24), (50, 24), (80, 24)], nil), ([(10, 24), (20, 26), (20, 26.2), (10, 24.1)], 10...20), ([(5, 24)], nil),
-      ([(0, 24), (20, 27), (50, 24.01), (60, 24), (80, 26), (120, 26), (200, 26.1)], 60...80),
     ] as [([(Int, Double)], ClosedRange<Int>?)])
   func history(runs: [(Int, Double)], expected: ClosedRange<Int>?) {
     let medians = runs.map { (index: $0.0, median: $0.1 * 1_048_576) }
     #expect(KnownStep.range(in: medians, of: .peakRSS) == expected)
+  }
+
+  @Test("A single bad run before the step does not widen the range")
+  func badRun() {
+    let medians = (0..<16).map { number in
+      let level = number == 2 ? 27.0 : number < 8 ? 24 : 26
+      return (index: 10 * number, median: (level + (number.isMultiple(of: 3) ? 0.01 : 0)) * 1_048_576)
+    }
+    #expect(KnownStep.range(in: medians, of: .peakRSS) == 70...80)
   }
 }

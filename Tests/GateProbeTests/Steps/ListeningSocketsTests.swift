@@ -32,7 +32,7 @@ struct ListeningSocketsTests {
       free, other = socket.create_server(("127.0.0.1", int(os.environ["PORT"]))), socket.create_server(("", 0))
       unix = socket.socket(socket.AF_UNIX); unix.bind("its socket"); unix.listen()
       abstract = socket.socket(socket.AF_UNIX); abstract.bind("\\0name"); abstract.listen()
-      unused = socket.socket(); print("port", other.getsockname()[1])
+      unused = socket.socket(); print(f"port {other.getsockname()[1]}")
       time.sleep(1000)
       """)
     scenario.target.environment["PORT"] = FreePort.placeholder
