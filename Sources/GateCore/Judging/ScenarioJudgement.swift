@@ -13,7 +13,7 @@ extension ScenarioResult {
     result.approval = nil
     result.explanation = nil
     result.notes.removeAll(where: \.isOnVerdict)
-    result.gate.addRules(for: Set(repetitions.flatMap(\.allMetrics.keys)))
+    if gate.hasPatterns { result.gate.addRules(for: Set(repetitions.flatMap(\.allMetrics.keys))) }
     result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
     result.summarize()
     return result
@@ -69,7 +69,7 @@ extension ScenarioResult {
       if let metric = judged.metric { summary.metrics.append(metric) }
       if let note = judged.note { notes.append(note) }
     }
-    if let note = baseline.flatMap(noteOnOtherPhases) { notes.append(note) }
+    if gate.hasPatterns, let note = baseline.flatMap(noteOnOtherPhases) { notes.append(note) }
     if gate.isStandard { weighRisesAgainstTree() }
     notes += summary.metrics.compactMap(\.noteOnTwoLevels)
     if let limitedRun { summary.metrics.append(limitedRun.judged) }

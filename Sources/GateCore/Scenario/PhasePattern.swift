@@ -24,6 +24,9 @@ extension MetricName {
 }
 
 extension Gate {
+  /// Whether a rule stands for phases that only a measurement names.
+  var hasPatterns: Bool { rules.contains(where: \.metric.isPattern) }
+
   /// Adds a rule for each metric that a pattern stands for and that no rule names; of several patterns the first counts.
   mutating func addRules(for metrics: Set<MetricName>) {
     let named = Set(rules.map(\.metric))
