@@ -198,8 +198,7 @@ private struct EventDocument: Encodable {
     cause = Cause(
       environment: event.cause.environment, approvals: event.approvals,
       function: event.cause.explanation?.finding.culprit?.change.function, text: event.causeText)
-    func line(_ words: [String]?) -> String? { words.map { $0.map(ShellWords.quoted).joined(separator: " ") } }
-    commands = Commands(log: line(event.logCommand), bisect: line(event.bisectCommand))
+    commands = Commands(log: event.logCommand.map(ShellWords.line), bisect: event.bisectCommand.map(ShellWords.line))
     changes = event.changes.map { change in
       Change(
         scenario: change.scenario, environment: change.environment, metric: change.metric, unit: change.unit,

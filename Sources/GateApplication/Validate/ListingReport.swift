@@ -40,7 +40,7 @@ enum ListingReport {
     let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
     page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)
     if !scenario.description.isEmpty { page.paragraph(TerminalText.safe(scenario.description), indent: 2) }
-    let command = TerminalText.safe(text(of: scenario.target.command))
+    let command = TerminalText.safe(scenario.target.command.shellLine)
     page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     writeCommands(of: scenario, to: &page)
@@ -64,9 +64,9 @@ enum ListingReport {
   /// The commands and steps as they were understood: with or without a shell, in their order.
   private static func writeCommands(of scenario: Scenario, to page: inout TerminalPage) {
     let all =
-      scenario.setup.map { ("setup    ", text(of: $0)) }
+      scenario.setup.map { ("setup    ", $0.shellLine) }
       + scenario.steps.flatMap { lines(of: $0, in: scenario) }.map { ("step     ", $0) }
-      + scenario.teardown.map { ("teardown ", text(of: $0)) }
+      + scenario.teardown.map { ("teardown ", $0.shellLine) }
     for (label, text) in all.prefix(mostCommands) {
       let shown = TerminalText.safe(text.split(separator: "\n").first.map(String.init) ?? "")
       page.line("  " + page.style.painted(label, .faint) + cut(shown, margin: 11, style: page.style))
@@ -79,7 +79,7 @@ enum ListingReport {
   private static func lines(of step: Step, in scenario: Scenario) -> [String] {
     let nested = step.action.turns.steps.flatMap { lines(of: $0, in: scenario) }.map { "  " + $0 }
     guard case .run(let client) = step.action else { return [step.description(in: scenario)] + nested }
-    return ["run: " + text(of: client.command)]
+    return ["run: " + client.command.shellLine]
   }
 
   private static func defaultText(of gate: Gate) -> String {
@@ -88,13 +88,6 @@ enum ListingReport {
 
   private static func cut(_ text: String, margin: Int, style: TerminalStyle) -> String {
     TerminalText.cut(text, to: style.width - margin, mark: style.ellipsis)
-  }
-
-  private static func text(of command: Command) -> String {
-    switch command {
-    case .arguments(let words): words.map(ShellWords.quoted).joined(separator: " ")
-    case .shell(let line): line
-    }
   }
 
   private static func script(of scenario: Scenario) -> String {

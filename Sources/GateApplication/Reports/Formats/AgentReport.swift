@@ -130,7 +130,7 @@ private struct AgentScenario {
   // MARK: Commands
 
   private var commands: [AgentLine] {
-    func command(_ words: [String]) -> String { words.map(ShellWords.quoted).joined(separator: " ") }
+    func command(_ words: [String]) -> String { ShellWords.line(words) }
     let name = scenario.name.text
     let options = context.checkOptions + context.options + (name.hasPrefix("-") ? ["--"] : [])
     let check = context.command == .check ? command([Tool.name, "check"] + options + [name]) : nil

@@ -168,7 +168,7 @@ private struct MarkdownParts {
   var nextSteps: String {
     let steps = NextSteps(result: result, context: context)
     let commands = steps.suggestions.map { step in
-      let command = step.words.map(ShellWords.quoted).joined(separator: " ")
+      let command = ShellWords.line(step.words)
       return MarkdownText.line(cut(step.purpose)) + "\n" + MarkdownText.block([command], of: "sh")
     }
     let advice = (steps.advice + [steps.downloadAdvice].compactMap(\.self)).map { MarkdownText.line(cut($0)) + "\n" }

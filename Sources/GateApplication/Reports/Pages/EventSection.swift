@@ -37,7 +37,7 @@ struct EventSection {
       "commit": PageWords.shown(event.after.commitText() ?? "–"),
       "link": [PageWords.link(toCommit: event.after.commit, by: trend.links)].compactMap(\.self),
       "subject": PageWords.shown(event.after.subject ?? ""), "origin": PageWords.shown(origin(of: event)),
-      "commands": commands.map { $0.map(ShellWords.quoted).joined(separator: " ") },
+      "commands": commands.map(ShellWords.line),
       "changes": changes.prefix(Self.mostChanges).map { change in
         [
           "series": "\(change.series)", "name": PageWords.shown(change.scenario.text),

@@ -216,7 +216,7 @@ struct RunPageScenario {
       }
     let closer = isRecording ? [] : nextSteps.closerLooks
     return ((closer.isEmpty ? again : closer) + approvals).map { step in
-      ["purpose": step.purpose, "command": step.words.map(ShellWords.quoted).joined(separator: " ")]
+      ["purpose": step.purpose, "command": ShellWords.line(step.words)]
     }
   }
 }

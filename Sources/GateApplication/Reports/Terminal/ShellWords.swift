@@ -25,6 +25,9 @@ enum ShellWords {
     return "$'" + separated(bytes).joined() + "'"
   }
 
+  /// The words as one line for a shell.
+  static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
+
   /// Ends a `\xXX` before a character that some shells would read as another digit.
   private static func separated(_ pieces: [String]) -> [String] {
     zip(pieces, [""] + pieces).map { piece, before in

@@ -71,7 +71,7 @@ extension Command {
   /// The command as a line for a shell.
   var shellLine: String {
     switch self {
-    case .arguments(let words): words.map(ShellWords.quoted).joined(separator: " ")
+    case .arguments(let words): ShellWords.line(words)
     case .shell(let line): line
     }
   }
