@@ -34,7 +34,7 @@ package struct Drift: Sendable, Equatable {
   /// At most one value of each level may be nearer to the other level: bimodal values do not drift when a few
   /// consecutive ones are at the higher mode. Without that rule 19 % of 1,000 series of 60 runs at each mode half of the
   /// time were flagged at a tolerance of 3 % (our simulation, 2026-11). A single step looks like drift here; see
-  /// ``ChangePoints/withoutSteps(_:_:)``.
+  /// ``SeriesAnalysis/withoutSteps(_:)``.
   ///
   /// - Parameters:
   ///   - values: One for each run.

@@ -100,7 +100,7 @@ struct ComparedBuildsTests {
     #expect(try project.read(".git/highwater/worktree/built") == "20")
   }
 
-  @Test("A file that a scenario wrote into the kept worktree is no part of the commit")
+  @Test("A file that a scenario wrote into the kept worktree does not belong to the commit")
   func newFile() throws {
     let project = try repository()
     let check = ["check", "--against-ref", "main~1", "--build", "cp size built"]

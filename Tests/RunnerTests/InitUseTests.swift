@@ -93,7 +93,7 @@ struct InitUseTests {
     #expect(file.contains("build: make\n") && file.contains("command: [./b]"), "\(file)")
   }
 
-  @Test("A failed build is told with its output, and nothing is written")
+  @Test("A failed build is reported with its output, and nothing is written")
   func failedBuild() throws {
     let project = try UseCaseProject(holding: 8)
     try project.write("", to: "Package.swift")

@@ -22,7 +22,7 @@ extension MetricSeries {
 private struct StepDates {
   private(set) var range: ClosedRange<Int>
 
-  /// A detector rarely misses the date of a step that is worth reporting by more (DRIFT.md).
+  /// A detector rarely misses the date of a step that is worth reporting by more (ci/calibrate.d/RESULTS.md, I).
   private static let mostRuns = 5
   /// The number of values on each side from which the noise is estimated.
   private static let neighbours = 30
