@@ -27,6 +27,7 @@ struct ScenarioStateTests {
     ] as [(Webhook.Occasion, ExitCode, [ScenarioState], Bool)]
   )
   func occasion(occasion: Webhook.Occasion, exitCode: ExitCode, states: [ScenarioState], isSent: Bool) {
-    #expect(occasion.shouldNotify(exitCode: exitCode, states: states) == isSent)
+    #expect(occasion.shouldNotify(exitCode: exitCode, states: states, hasNews: false) == isSent)
+    #expect(occasion.shouldNotify(exitCode: exitCode, states: states, hasNews: true) == (isSent || occasion == .change))
   }
 }

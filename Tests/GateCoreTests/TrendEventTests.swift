@@ -268,6 +268,23 @@ struct TrendEventTests {
     #expect(acknowledged(Self.given(step: 30).trend, [elsewhere]) == [false])
   }
 
+  @Test("An event is news in the run that shows it, and only once, if it needs attention")
+  func news() throws {
+    var earlier = Self.given(step: 30).trend
+    earlier.events = []
+    let first = Self.given(step: 30).trend
+    #expect(first.news(since: earlier).map(\.id) == first.events.map(\.id))
+    #expect(Self.given(step: 31, runs: 61).trend.news(since: first).isEmpty)
+    #expect(Self.given(step: 30, -5).trend.news(since: earlier).isEmpty)
+    var two = Given(runs: 90)
+    two.add("load", steps: [(30, 5), (80, 5)])
+    #expect(two.trend.news(since: first).map(\.after.id) == ["run-80"])
+    let event = try #require(first.events.first)
+    var acknowledged = first
+    acknowledged.apply([Acknowledgement(of: event, at: Self.instant(60), by: "Ada", reason: "known")])
+    #expect(acknowledged.news(since: earlier).isEmpty)
+  }
+
   @Test("A step without noise has one date, and a step in noise a few")
   func stepDates() throws {
     func dates(_ values: [Double], at index: Int) throws -> ClosedRange<Int> {

@@ -35,7 +35,7 @@ struct EventReportTests {
   private static let approval = Approval(
     at: Date(timeIntervalSince1970: 1_767_323_045), by: "Ada", commit: nil, reason: "the new cache", run: "1")
 
-  private static var events: [TrendEvent] {
+  static var events: [TrendEvent] {
     let many = (0..<38).map { change("load-\($0)", to: 15 - Double($0) / 8, series: $0) }
     return [
       event(.creep, hour: 9, [change("session-churn", to: 4)]),

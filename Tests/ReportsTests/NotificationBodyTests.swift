@@ -13,10 +13,11 @@ struct NotificationBodyTests {
     _ format: Webhook.Format,
     states: [ScenarioName: ScenarioState] = [:],
     links: (build: String?, report: String?) = links,
+    news: [TrendEvent] = [],
     exitCode: ExitCode = .regression
   ) throws -> [String: Any] {
     let bytes = NotificationBody.bytes(
-      Fixture.result(scenarios), states: states, format: format, links: links, exitCode: exitCode
+      Fixture.result(scenarios), states: states, news: news, format: format, links: links, exitCode: exitCode
     )
     return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
   }
@@ -69,7 +70,7 @@ struct NotificationBodyTests {
     #expect(text.contains(#""median":4915.2"#))
     #expect(text.contains(#""startedAt":"2026-01-02T03:04:05.678Z""#))
     let object = try Self.json([Fixture.regressed, Fixture.passing("a")], .json)
-    let keys = ["schema", "verdict", "exitCode", "run", "environment", "summary", "scenarios", "links"]
+    let keys = ["schema", "verdict", "exitCode", "run", "environment", "summary", "scenarios", "events", "links"]
     #expect(Set(object.keys) == Set(keys))
     #expect(object["schema"] as? String == "highwater.notification/1")
     #expect(object["exitCode"] as? Int == 1)
@@ -79,6 +80,19 @@ struct NotificationBodyTests {
     #expect(scenarios.map { $0["state"] as? String } == ["new", "ok"])
     let metrics = scenarios.map { ($0["metrics"] as? [[String: Any]] ?? []).map { $0["name"] as? String } }
     #expect(metrics == [["peak_rss", "growth"], []])
+  }
+
+  @Test("Each new event of the history is a line of a chat message, as code, and whole in JSON")
+  func news() throws {
+    let events = EventReportTests.events
+    let text = try #require(try Self.json([], .mattermost, news: events, exitCode: .pass)["text"] as? String)
+    #expect(text.contains("6 new events in the history"))
+    let line = "• event: rise, +12.7 MiB (+12.7 %) in `38 of 40 scenarios` at `4f2a91c18`; `unexplained`"
+    #expect(text.contains(line), "\(text)")
+    #expect(text.contains("`evil") && !text.contains("\u{1b}"))
+    let list = try #require(try Self.json([], .json, news: events)["events"] as? [[String: Any]])
+    #expect(list.map { $0["id"] as? String } == events.map(\.id))
+    #expect(try #require(try Self.json([], .json)["events"] as? [Any]).isEmpty)
   }
 
   @Test("Uncommitted changes are marked in all messages", arguments: Webhook.Format.allCases)

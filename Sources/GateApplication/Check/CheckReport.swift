@@ -28,20 +28,22 @@ struct CheckReport {
     // A comparison with another build does not belong to the project's history, and `merge` adds the shards as one run.
     var history = isComparison || judged.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
     let result = completed(from: &history)
-    // Read before it is overwritten, and only if a webhook depends on it.
+    // Read before they are overwritten, and only if a webhook depends on them.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
+    let earlier = project.webhooks.isEmpty ? nil : history?.trend()
     let writeFailures = failures + write(result)
     history?.append(result)
-    let hasTrend = history?.writeTrend(to: artifacts.trend) ?? false
-    let isDelivered = notify(of: result, comparedWith: previous)
+    let trend = history?.writeTrend(to: artifacts.trend)
+    let news = earlier.flatMap { trend?.news(since: $0) } ?? []
+    let isDelivered = notify(of: result, comparedWith: previous, news)
     let exitCode: ExitCode =
       switch result.verdict.exitCode {
       case .pass where !writeFailures.isEmpty: .failed
       case .pass where requiresDelivery && !isDelivered: .delivery
       default: result.verdict.exitCode
       }
-    printSummary(of: result, exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
+    printSummary(of: result, exitCode, trend: trend.map { _ in invocation.shown(artifacts.trend) })
     for failure in writeFailures { invocation.console.printError(failure) }
     if !result.run.isPartial { invocation.reportToCI(result, context: context(exitCode)) }
     return exitCode
@@ -119,7 +121,9 @@ struct CheckReport {
   }
 
   /// Sends the webhook messages; true if every message of this run was delivered.
-  private func notify(of result: RunResult, comparedWith previous: PreviousVerdicts?) -> Bool {
+  private func notify(
+    of result: RunResult, comparedWith previous: PreviousVerdicts?, _ news: [TrendEvent]
+  ) -> Bool {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode
     let states = result.scenarios.reduce(into: [:]) { states, scenario in
@@ -128,15 +132,17 @@ struct CheckReport {
     var random = SystemRandomNumberGenerator()
     for note in project.webhooks.compactMap(\.omissionNote) { invocation.console.note(note) }
     let messages = project.webhooks.filter(\.unsetVariables.isEmpty)
-      .filter { $0.occasion.shouldNotify(exitCode: exitCode, states: states.values) }
+      .filter {
+        $0.occasion.shouldNotify(exitCode: exitCode, states: states.values, hasNews: !news.isEmpty)
+      }
       .map { webhook in
         OutgoingMessage(
           webhook: webhook,
           event: "check",
           deliveryID: RunIdentifier.make(at: invocation.now(), random: &random),
           body: NotificationBody.bytes(
-            result, states: states, format: webhook.format, links: (build: result.run.buildURL, report: nil),
-            exitCode: exitCode
+            result, states: states, news: news, format: webhook.format,
+            links: (build: result.run.buildURL, report: nil), exitCode: exitCode
           )
         )
       }

@@ -49,12 +49,12 @@ extension Verdict {
 
 extension Webhook.Occasion {
   /// Whether a run is sent to a webhook of this kind: for `failure` with every exit code except 0, for `change` if a
-  /// scenario became bad or good.
-  package func shouldNotify(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
+  /// scenario became bad or good, or if the history has a new event.
+  package func shouldNotify(exitCode: ExitCode, states: some Sequence<ScenarioState>, hasNews: Bool) -> Bool {
     switch self {
     case .always: true
     case .failure: exitCode != .pass
-    case .change: states.contains { $0 == .new || $0 == .recovered }
+    case .change: hasNews || states.contains { $0 == .new || $0 == .recovered }
     }
   }
 }

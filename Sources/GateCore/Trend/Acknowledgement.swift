@@ -48,6 +48,13 @@ extension Trend {
     }
   }
 
+  /// The events that need attention, of which an earlier trend had none: what the runs since then have shown.
+  package func news(since earlier: Trend) -> [TrendEvent] {
+    var known = self
+    known.apply(earlier.events.map { Acknowledgement(of: $0, at: earlier.createdAt, by: "", reason: "") })
+    return known.events.filter(\.needsAttention)
+  }
+
   /// Marks an event, and its steps that nothing else explains.
   private mutating func mark(_ event: Int, _ acknowledgement: Acknowledgement) {
     events[event].acknowledgement = acknowledgement

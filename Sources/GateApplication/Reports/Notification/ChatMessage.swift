@@ -45,6 +45,7 @@ extension ChatMessage {
   init(
     _ result: RunResult,
     state: (ScenarioResult) -> ScenarioState,
+    news: [TrendEvent],
     links: (build: String?, report: String?),
     exitCode: ExitCode
   ) {
@@ -60,10 +61,13 @@ extension ChatMessage {
     let notable = result.scenarios.filter { scenario in
       scenario.verdict != .pass || state(scenario) == .recovered
     }
+    summary += news.isEmpty ? "" : "; \(news.count) new \(news.count == 1 ? "event" : "events") in the history"
     let moves = result.run.notes.filter { $0.movedScenario != nil }
     let sorted = order.flatMap { verdict in notable.filter { $0.verdict == verdict } }
     lines = sorted.prefix(Self.mostLines).map { Self.line($0, state: state($0)) }
     omitted = sorted.count - lines.count
+    lines += news.prefix(Self.mostLines).map(Self.line)
+    omitted += max(0, news.count - Self.mostLines)
     lines += moves.prefix(Self.mostLines).map { [Self.code(ResultText.runNote($0), to: 300)] }
     omitted += max(0, moves.count - Self.mostLines)
     self.links = [("Build", links.build), ("Report", links.report)].compactMap { title, url in
@@ -127,6 +131,13 @@ extension ChatMessage {
     }
     if let changes = scenario.explanation?.changesText { spans += [.plain("; "), code(changes, to: 200)] }
     return spans
+  }
+
+  private static func line(_ event: TrendEvent) -> [Span] {
+    let place = event.after.commitText(digits: 12).map { [.plain(" at "), code($0)] } ?? []
+    let texts = [event.sizeText, event.scopeText, event.causeText].map(TerminalText.withPlainSpaces)
+    return [.plain("event: \(event.kind.rawValue), \(texts[0]) in "), code(texts[1])] + place
+      + [.plain("; "), code(texts[2], to: 200)]
   }
 
   private static func text(of verdict: Verdict, _ state: ScenarioState) -> String {

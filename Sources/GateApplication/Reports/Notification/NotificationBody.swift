@@ -8,6 +8,7 @@ enum NotificationBody {
   /// - Parameters:
   ///   - result: The finished run.
   ///   - states: The state of each scenario; a missing one counts as good before.
+  ///   - news: The events of the history that this run has shown.
   ///   - format: The service that receives it.
   ///   - links: Pages about the run; a chat message only has `http` and `https` addresses.
   ///   - exitCode: The exit code of the run.
@@ -15,6 +16,7 @@ enum NotificationBody {
   static func bytes(
     _ result: RunResult,
     states: [ScenarioName: ScenarioState],
+    news: [TrendEvent] = [],
     format: Webhook.Format,
     links: (build: String?, report: String?),
     exitCode: ExitCode
@@ -22,9 +24,9 @@ enum NotificationBody {
     let state = { (scenario: ScenarioResult) in
       states[scenario.name] ?? ScenarioState(scenario.verdict, after: nil)
     }
-    let message = { ChatMessage(result, state: state, links: links, exitCode: exitCode) }
+    let message = { ChatMessage(result, state: state, news: news, links: links, exitCode: exitCode) }
     switch format {
-    case .json: return encoded(NotificationJSON(result, state: state, links: links, exitCode: exitCode))
+    case .json: return encoded(NotificationJSON(result, state: state, news: news, links: links, exitCode: exitCode))
     case .slack: return encoded(SlackMessage(message()))
     case .teams: return encoded(TeamsMessage(message()))
     case .discord: return encoded(DiscordMessage(message()))

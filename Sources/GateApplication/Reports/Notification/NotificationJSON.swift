@@ -94,6 +94,8 @@ struct NotificationJSON: Encodable {
   var environment: String
   var summary: String
   var scenarios: [Scenario]
+  /// The events of the history that this run has shown, as in a trend's JSON.
+  var events: [EventDocument]
   var links: Links
 }
 
@@ -101,6 +103,7 @@ extension NotificationJSON {
   init(
     _ result: RunResult,
     state: (ScenarioResult) -> ScenarioState,
+    news: [TrendEvent],
     links: (build: String?, report: String?),
     exitCode: ExitCode
   ) {
@@ -120,6 +123,7 @@ extension NotificationJSON {
         explanation: scenario.explanation.map(ResultText.explanation)
       )
     }
+    events = news.map(EventDocument.init)
     self.links = Links(build: links.build, report: links.report)
   }
 }

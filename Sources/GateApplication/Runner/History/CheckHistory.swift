@@ -141,25 +141,29 @@ struct CheckHistory {
 
   private static let notAdded = "this run was not added to the history"
 
+  /// The trend of all runs, without acknowledgements; nil if the history cannot be read.
+  mutating func trend() -> Trend? {
+    let (links, now) = (links, invocation.now())
+    return querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
+  }
+
   /// Writes the history as a page; an error causes a warning and does not change the verdict.
   ///
   /// - Parameter path: The path of the page.
-  /// - Returns: whether it was written.
-  mutating func writeTrend(to path: String) -> Bool {
-    guard history != nil else { return false }
-    let (links, now) = (links, invocation.now())
-    let trend = querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
-    guard var trend else {
+  /// - Returns: the trend that was written; nil if none was.
+  mutating func writeTrend(to path: String) -> Trend? {
+    guard history != nil else { return nil }
+    guard var trend = trend() else {
       if let failure { warn(failure, "the trend page was not written") }
-      return false
+      return nil
     }
     do throws(FileError) {
       trend.apply(try AcknowledgementFile.load(from: baselines))
       try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
-      return true
+      return trend
     } catch {
       warn(error, "the trend page was not written")
-      return false
+      return nil
     }
   }
 
