@@ -7,6 +7,7 @@ import GateCore
 enum ImportFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
   case highwater, asv
   case benchmarkAction = "github-action-benchmark"
+  case googleBenchmark = "google-benchmark"
 
   struct Row: Sendable {
     /// What is read, in the help of `--format`.
@@ -33,6 +34,10 @@ enum ImportFormat: String, Sendable, CaseIterable, ExpressibleByArgument {
       Row(
         purpose: "`data.js` of github-action-benchmark, entries in bytes or multiples of them",
         isResult: BenchmarkActionData.isResult, runs: BenchmarkActionData.runs(_:path:))
+    case .googleBenchmark:
+      Row(
+        purpose: "`max_bytes_used` in the JSON of Google Benchmark", isResult: GoogleBenchmarkResults.isResult,
+        runs: GoogleBenchmarkResults.runs(_:path:))
     }
   }
 }

@@ -74,4 +74,20 @@ struct ForeignRunTests {
     #expect(runs.count == 1 && peaks(runs.first) == ["load": 1_572_864])
     #expect(runs.first?.run.subject == "Add cache" && runs.first?.environment.name == "github-action-benchmark-Memory")
   }
+
+  @Test("Of Google Benchmark the highest memory of each benchmark is read, with the commit of its context")
+  func googleBenchmark() throws {
+    let text = """
+      {"context": {"date": "2026-11-27T10:03:10+00:00", "host_name": "bench", "executable": "./build/gb", "num_cpus": 2,
+        "commit": "4f2a91c0d6e8b7a1"},
+       "benchmarks": [{"name": "BM_Load/8", "max_bytes_used": 42000}, {"name": "BM_Run", "real_time": 4.3}]}
+      """
+    let run = try #require(try GoogleBenchmarkResults.runs(Array(text.utf8), path: "gb.json").first)
+    #expect(peaks(run) == ["BM_Load/8": 42000] && run.environment.name == "google-benchmark-bench-gb")
+    #expect(run.run.commit == "4f2a91c0d6e8b7a1" && run.environment.fingerprint.cpus == 2)
+    #expect(run.run.startedAt == Date(timeIntervalSince1970: 1_795_773_790))
+    let other = #"{"context": {"date": "2026-11-27T10:03:10+00:00"}, "benchmarks": []}"#
+    #expect(try GoogleBenchmarkResults.runs(Array(other.utf8), path: "gb.json").isEmpty)
+    #expect(throws: FileError.self) { try GoogleBenchmarkResults.runs(Array("{}".utf8), path: "gb.json") }
+  }
 }
