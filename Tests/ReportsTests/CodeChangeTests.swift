@@ -56,6 +56,25 @@ struct CodeChangeTests {
       ChangedPlace(file: "src/limits.h", line: 3), ChangedPlace(file: "data/words.txt"),
     ], otherFiles: 4)
 
+  @Test("Another version of a dependency on the call stack is named as the change, before what else changed")
+  func dependencyOnStack() throws {
+    var changes = Self.elsewhere
+    let function = FunctionName(module: "PIL/Image.py", name: "open", isScript: true)
+    changes.elsewhere = [
+      ChangedPlace(
+        file: "requirements.txt",
+        dependencies: [
+          DependencyChange(name: "pillow", before: "9.0", now: "9.1", function: function),
+          DependencyChange(name: "six", before: nil, now: "1.0"),
+        ])
+    ]
+    changes.otherFiles = 0
+    let text = try #require(Self.explanation(changes).changesText)
+    #expect(
+      text == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
+        + "commit 57dc3d9c0; changed elsewhere: requirements.txt (six none → 1.0)")
+  }
+
   private static let hostile: CodeChanges = {
     var changes = branch
     changes.base = stranger

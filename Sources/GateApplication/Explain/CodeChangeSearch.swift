@@ -40,8 +40,8 @@ struct CodeChangeSearch {
   /// `reference` is the commit that the check compared with instead of the baselines, if any.
   mutating func changes(behind scenario: ScenarioResult, comparedWith reference: String?) -> CodeChanges? {
     guard deadline > .now, let explanation = scenario.explanation else { return scenario.explanation?.changes }
-    let stacks = explanation.finding.stacks
-    guard !stacks.isEmpty else { return explanation.changes }
+    let finding = explanation.finding
+    guard !finding.stacks.isEmpty else { return explanation.changes }
     let bases = bases(of: scenario, comparedWith: reference)
     let known = bases.compactMap { base in comparison(with: base.commit).map { KnownBase(origin: base.origin, git: $0) }
     }
@@ -49,16 +49,16 @@ struct CodeChangeSearch {
       let note = RunNote.unknownChanges(commit: base.commit)
       if !notes.contains(note) { notes.append(note) }
     }
-    return changes(on: stacks, of: scenario.name, since: known)
+    return changes(behind: finding, of: scenario.name, since: known)
   }
 
   /// Adds the changes since the commit whose build was profiled for comparison.
   mutating func addChanges(to explanations: inout [Explanation], since commit: String) {
     guard let git = comparison(with: commit) else { return }
     for index in explanations.indices where deadline > .now {
-      guard let stacks = explanations[index].comparison?.finding?.stacks, !stacks.isEmpty else { continue }
+      guard let finding = explanations[index].comparison?.finding, !finding.stacks.isEmpty else { continue }
       let reference = KnownBase(origin: .reference, git: git)
-      explanations[index].changes = changes(on: stacks, of: explanations[index].scenario, since: [reference])
+      explanations[index].changes = changes(behind: finding, of: explanations[index].scenario, since: [reference])
     }
   }
 
@@ -102,8 +102,9 @@ struct CodeChangeSearch {
   /// The changes since the first base with a changed function on the stacks, or else with one that those on the stacks
   /// call, or else what changed since the first.
   private func changes(
-    on stacks: [[StackFrame]], of scenario: ScenarioName, since bases: [KnownBase]
+    behind finding: CulpritFinding, of scenario: ScenarioName, since bases: [KnownBase]
   ) -> CodeChanges? {
+    let stacks = finding.stacks
     var searched: [(base: KnownBase, texts: ChangedTexts)] = []
     for base in bases {
       let texts = ChangedTexts(
@@ -116,7 +117,7 @@ struct CodeChangeSearch {
       let hits = called(by: stacks, &searched[index].texts, base.git)
       if let changes = changes(of: hits, searched[index].texts, since: base) { return changes }
     }
-    return bases.first.map(elsewhere)
+    return bases.first.map { elsewhere(since: $0, finding) }
   }
 
   private func changes(of hits: [StackJoin.Hit], _ texts: ChangedTexts, since base: KnownBase) -> CodeChanges? {
@@ -140,13 +141,13 @@ struct CodeChangeSearch {
     return join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
   }
 
-  private func elsewhere(since base: KnownBase) -> CodeChanges {
+  private func elsewhere(since base: KnownBase, _ finding: CulpritFinding) -> CodeChanges {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
     var hasCommits = false
-    changes.elsewhere = ranked.prefix(ElsewhereChanges.most).compactMap { known[$0] }.map { file in
+    let places = ranked.prefix(ElsewhereChanges.most).compactMap { known[$0] }.map { file in
       if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
       guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
       var place = ElsewhereChanges.place(of: text)
@@ -156,7 +157,10 @@ struct CodeChangeSearch {
       }
       return place
     }
-    changes.otherFiles = ranked.count - changes.elsewhere.count
+    let inPackage = finding.culprit?.inPackage.map { [StackFrame(function: $0.function)] }
+    let frames = finding.stacks.flatMap(\.self) + (inPackage ?? [])
+    changes.elsewhere = StackDependencies(frames, installed: PythonPackages(frames).names).marked(places)
+    changes.otherFiles = ranked.count - places.count
     return changes
   }
 }

@@ -91,9 +91,11 @@ package struct DependencyChange: Sendable, Hashable, Codable {
   package var before: String?
   /// nil for a removed dependency.
   package var now: String?
+  /// The innermost function of it on the call stack; nil if there is none.
+  package var function: FunctionName?
 
-  package init(name: String, before: String?, now: String?) {
-    (self.name, self.before, self.now) = (name, before, now)
+  package init(name: String, before: String?, now: String?, function: FunctionName? = nil) {
+    (self.name, self.before, self.now, self.function) = (name, before, now, function)
   }
 
   /// Whether it is neither new nor removed.

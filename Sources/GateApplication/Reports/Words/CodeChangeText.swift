@@ -15,7 +15,8 @@ extension CodeChanges {
   /// As in `remember() at cache.c:120 was changed in this branch: 4f2c9e1ab Keep headers (Ada)`.
   fileprivate var text: String {
     guard let first = functions.first else {
-      return "nothing on the call stack was changed \(sinceText)\(elsewhereText)"
+      if let text = dependencyText { return text }
+      return "nothing on the call stack was changed \(sinceText)\(elsewhereText(elsewhere))"
     }
     let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
     let others = functions.dropFirst().map { function in
@@ -34,10 +35,22 @@ extension CodeChanges {
     }
   }
 
-  private var elsewhereText: String {
-    guard !elsewhere.isEmpty else { return ", and neither was any other file" }
+  /// As in `ijson 3.5.1 → 3.5.0 in requirements.txt, whose number() is on the call stack, was changed in this branch`; nil if
+  /// no dependency on the call stack changed.
+  private var dependencyText: String? {
+    guard var place = elsewhere.first, let dependency = place.dependencies.first, let function = dependency.function
+    else { return nil }
+    place.dependencies.removeFirst()
+    let others = (place.dependencies.isEmpty ? [] : [place]) + elsewhere.dropFirst()
+    let changed = "\(dependency.text(in: place.file)) in \(TerminalText.safe(place.file))"
+    return "\(changed), whose \(function.displayText) is on the call stack, was changed \(sinceText)"
+      + (others.isEmpty ? "" : elsewhereText(others))
+  }
+
+  private func elsewhereText(_ places: [ChangedPlace]) -> String {
+    guard !places.isEmpty else { return ", and neither was any other file" }
     let more = otherFiles > 0 ? " and \(Format.count(otherFiles, "other file"))" : ""
-    return "; changed elsewhere: \(elsewhere.map(\.text).joined(separator: ", "))\(more)"
+    return "; changed elsewhere: \(places.map(\.text).joined(separator: ", "))\(more)"
   }
 }
 

@@ -1,0 +1,58 @@
+/// Finds the functions on call stacks whose code belongs to a dependency.
+package struct StackDependencies {
+  private let frames: [StackFrame]
+  /// The names at the top of what the package of a dependency has installed, such as `bs4`; empty if they are unknown.
+  private let installed: (DependencyChange) -> Set<String>
+
+  /// - Parameters:
+  ///   - frames: Of the stacks, the innermost first.
+  ///   - installed: What a package manager knows of a package whose code has another name than it.
+  package init(_ frames: [StackFrame], installed: @escaping (DependencyChange) -> Set<String> = { _ in [] }) {
+    (self.frames, self.installed) = (frames, installed)
+  }
+
+  /// The same places with the function of each dependency that is on the stacks; those with one first.
+  package func marked(_ places: [ChangedPlace]) -> [ChangedPlace] {
+    let marked = places.map { place in
+      var place = place
+      let dependencies = place.dependencies.map { dependency in
+        var dependency = dependency
+        dependency.function = function(of: dependency)
+        return dependency
+      }
+      place.dependencies = dependencies.filter { $0.function != nil } + dependencies.filter { $0.function == nil }
+      return place
+    }
+    return marked.filter { $0.dependencies.first?.function != nil }
+      + marked.filter { $0.dependencies.first?.function == nil }
+  }
+
+  /// The innermost function of the dependency's code; nil without one, and for a dependency that was removed.
+  private func function(of dependency: DependencyChange) -> FunctionName? {
+    guard let version = dependency.now else { return nil }
+    let names = Set(installed(dependency).map(Self.normal)).union([Self.normal(dependency.name)])
+    return frames.first { frame in
+      Self.package(of: frame.function).map { names.contains(Self.normal($0)) } ?? false
+        || frame.file.map { Self.isFile($0, of: dependency.name, version) } ?? false
+    }?.function
+  }
+
+  /// The name of the installed package that a function belongs to: two parts of a path for a scope of npm.
+  private static func package(of function: FunctionName) -> String? {
+    let parts = function.module.split(separator: "/")
+    guard parts.count > 1, let first = parts.first else { return nil }
+    if first.hasPrefix("@") { return "\(first)/\(parts[1])" }
+    // auditwheel puts libraries beside the package.
+    return first.hasSuffix(".libs") ? String(first.dropLast(5)) : String(first)
+  }
+
+  /// Whether a file is below `NAME@VERSION`, as in the cache of modules of Go, or `NAME-VERSION`, as in that of Cargo.
+  private static func isFile(_ path: String, of name: String, _ version: String) -> Bool {
+    path.contains("/\(name)@\(version)/") || path.contains("/\(name)-\(version)/")
+  }
+
+  /// Equal for all spellings of a name (PyPA, "Names and normalization").
+  private static func normal(_ name: String) -> String {
+    name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
+  }
+}

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import GateCore
+
+@Suite("Dependencies on a call stack")
+struct StackDependenciesTests {
+  private static func dependency(_ name: String, now: String? = "3.5.0") -> DependencyChange {
+    DependencyChange(name: name, before: "3.5.1", now: now)
+  }
+
+  private static func marked(
+    _ dependencies: [DependencyChange], on frames: [StackFrame], installed: [String: Set<String>] = [:]
+  ) -> [DependencyChange] {
+    StackDependencies(frames) { installed[$0.name] ?? [] }
+      .marked([ChangedPlace(file: "requirements.txt", dependencies: dependencies)])[0].dependencies
+  }
+
+  private static func frame(_ module: String, file: String? = nil) -> StackFrame {
+    StackFrame(function: FunctionName(module: module, name: "load"), file: file)
+  }
+
+  @Test(
+    "Its functions are known by the folder of the package, or by the name and version in the path",
+    arguments: [
+      ("ijson", "ijson/backends/_yajl2.so", nil, true), ("ijson", "ijson.libs/libyajl.so", nil, true),
+      ("Foo.Bar", "foo_bar/x.py", nil, true), ("@scope/tool", "@scope/tool/lib/x.js", nil, true),
+      ("scope", "@scope/tool/lib/x.js", nil, false), ("ijson", "ijson.py", nil, false),
+      ("json", "ijson/x.py", nil, false), ("beautifulsoup4", "bs4/element.py", nil, true),
+      ("github.com/a/b", "server", "/root/go/pkg/mod/github.com/a/b@3.5.0/x.go", true),
+      ("regex", "server", "/root/.cargo/registry/src/index-1/regex-3.5.0/src/lib.rs", true),
+      ("regex", "server", "/root/.cargo/registry/src/index-1/regex-automata-3.5.0/src/lib.rs", false),
+    ] as [(String, String, String?, Bool)])
+  func known(name: String, module: String, file: String?, isOnStack: Bool) {
+    let found = Self.marked(
+      [Self.dependency(name)], on: [Self.frame("server"), Self.frame(module, file: file)],
+      installed: ["beautifulsoup4": ["bs4", "beautifulsoup4-3.5.0.dist-info"]])
+    #expect((found[0].function?.module == module) == isOnStack)
+  }
+
+  @Test("Those on the stack come first, and one that was removed has no function")
+  func order() {
+    let found = Self.marked(
+      [Self.dependency("old", now: nil), Self.dependency("other"), Self.dependency("ijson")],
+      on: [Self.frame("old/x.py"), Self.frame("ijson/common.py")])
+    #expect(found.map(\.name) == ["ijson", "old", "other"] && found[1].function == nil)
+  }
+}
