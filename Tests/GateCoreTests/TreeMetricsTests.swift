@@ -79,6 +79,16 @@ struct TreeMetricsTests {
       recording.processes[1].ending = ending
       #expect(recording.result().notes.contains(.processFailed(command: "p2", status: ending)), "\(name)")
     }
+    // A pool ends its workers so, which are forks of its program.
+    let term = EndEvidence.Status.signaled(signal: .term, coreDumped: false)
+    recording.processes[1].ending = term
+    recording.processes[1].parent = recording.processes[2].id
+    recording.processes[2].ending = .exited(code: 0)
+    #expect(recording.result().notes.contains(.processFailed(command: "p2", status: term)))
+    recording.processes[2].command = "p2"
+    #expect(!recording.result().notes.contains(.processFailed(command: "p2", status: term)))
+    recording.processes[2].ending = .exited(code: 1)
+    #expect(recording.result().notes.contains(.processFailed(command: "p2", status: term)))
     recording.stopRequested = .zero
     #expect(!recording.result().notes.contains { if case .processFailed = $0 { true } else { false } })
   }

@@ -328,7 +328,8 @@ extension Recording {
     let ended = processes.dropFirst().filter { process in stopRequested.map { process.lastSeen < $0 } ?? true }
     let failed = ended.compactMap { process -> RecordingNote? in
       guard let ending = process.ending else { return nil }
-      guard ending.isCrash || process.isMain && ending != .exited(code: 0) else { return nil }
+      let isLost = process.isMain && ending != .exited(code: 0) && !isDismissedWorker(process)
+      guard ending.isCrash || isLost else { return nil }
       return .processFailed(command: process.command, status: ending)
     }
     var notes: [RecordingNote] = []
@@ -337,6 +338,15 @@ extension Recording {
   }
 
   private static let mostFailedProcesses = 3
+
+  /// Whether SIGTERM ended a fork of a program that lived on and ended well, as `multiprocessing.Pool` ends its workers.
+  private func isDismissedWorker(_ process: ProcessRecord) -> Bool {
+    guard case .signaled(.term, _) = process.ending else { return false }
+    return processes.contains { other in
+      other.id == process.parent && other.command == process.command && other.lastSeen >= process.lastSeen
+        && other.ending == .exited(code: 0)
+    }
+  }
 }
 
 extension Mark {
