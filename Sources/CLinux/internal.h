@@ -58,6 +58,10 @@ struct hw_start {
   int status;
   /// For a traced program: `hw_record.highest` at that time.
   int64_t highest;
+  /// A pair: the child sends the listener of its filter through the first one; see `hw_plan.cpu_count`.
+  int sockets[2];
+  /// The listener, once the program was executed; -1 for none.
+  int listener;
 };
 
 /// Starts the program of `plan`; returns after its exec, or after a failure.

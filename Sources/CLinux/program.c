@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "cpus.h"
 #include "internal.h"
 #include "tracer.h"
 
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +67,7 @@ HW_NO_SANITIZER static int become_program(void *argument) {
   }
   if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(start, HW_STAGE_HUGE_PAGES);
   if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(start, HW_STAGE_CPUS);
+  if (plan->cpu_count > 0 && hw_cpus_install(start->sockets[1]) != 0) fail(start, HW_STAGE_CPU_COUNT);
   // Without the filter only the exit shows what a process held.
   if (plan->sampling_interval > 0) hw_profile_install_filter();
   sigset_t none;
@@ -169,6 +172,11 @@ void hw_start_program(struct hw_start *start) {
     return;
   }
   start->gate = gate[0];
+  start->listener = -1;
+  if (start->plan->cpu_count > 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, start->sockets) != 0) {
+    start->code = errno;
+    return;
+  }
   pid_t pid = clone_program(start);
   start->code = errno;
   if (pid < 0) return;
@@ -189,5 +197,6 @@ void hw_start_program(struct hw_start *start) {
   close(gate[0]);
   close(gate[1]);
   close(executed[0]);
+  if (start->plan->cpu_count > 0) start->listener = hw_cpus_accept(start->sockets, pid);
   if (start->stage != 0 && !traced) hw_reap(pid, NULL);
 }

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "cpus.h"
 #include "internal.h"
 #include "tracer.h"
 
@@ -52,6 +53,8 @@ struct supervisor {
   int control;
   int report;
   int events;
+  /// Readable when the target asks for the number of CPUs (`hw_plan.cpu_count`); -1 for none.
+  int listener;
   /// Readable when a child has ended.
   int children;
   /// Whether unread events may remain.
@@ -121,12 +124,12 @@ static int is_trace_event(const struct supervisor *supervisor, const struct hw_r
   return record->event > HW_EVENT_DONE;
 }
 
-/// Waits for either of two descriptors.
+/// Waits for one of the descriptors.
 ///
 /// Exits if that fails over and over: the supervisor would spin, and hear no request.
-static void wait_for(struct pollfd wanted[2], int milliseconds) {
+static void wait_for(struct pollfd *wanted, nfds_t count, int milliseconds) {
   static int failures;
-  failures = poll(wanted, 2, milliseconds) < 0 ? failures + 1 : 0;
+  failures = poll(wanted, count, milliseconds) < 0 ? failures + 1 : 0;
   if (failures >= HW_MOST_INTERRUPTIONS) _exit(1);
 }
 
@@ -145,7 +148,7 @@ static void send_record(struct supervisor *supervisor, struct hw_record record) 
       {.fd = pipe, .events = POLLOUT},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
-    wait_for(wanted, supervisor->deadline == 0 ? -1 : 20);
+    wait_for(wanted, 2, supervisor->deadline == 0 ? -1 : 20);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;
     kill_round(supervisor);
@@ -262,14 +265,23 @@ static int timeout(const struct supervisor *supervisor) {
   return supervisor->deadline == 0 ? -1 : 2;
 }
 
+/// Answers a call of the target; stops listening when no process is left that could make one.
+static void serve_cpus(struct supervisor *supervisor, int events) {
+  if ((events & POLLIN) != 0 && hw_cpus_serve(supervisor->listener, supervisor->plan->cpu_count)) return;
+  close(supervisor->listener);
+  supervisor->listener = -1;
+}
+
 /// Waits until no process is left, or only ones that could not be killed.
 static _Noreturn void watch(struct supervisor *supervisor) {
   while (reap(supervisor)) {
-    struct pollfd wanted[2] = {
+    struct pollfd wanted[3] = {
       {.fd = supervisor->children, .events = POLLIN},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
+      {.fd = supervisor->listener, .events = POLLIN},
     };
-    wait_for(wanted, timeout(supervisor));
+    wait_for(wanted, 3, timeout(supervisor));
+    if (wanted[2].revents != 0) serve_cpus(supervisor, wanted[2].revents);
     if (wanted[0].revents != 0) consume_signal(supervisor->children);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;
@@ -358,6 +370,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   if (plan->input >= 0) close(plan->input);
   close(plan->output);
   if (start.stage != 0) fail_start(supervisor, start.stage, start.code);
+  supervisor->listener = start.listener;
   send_start(supervisor, &start);
   if (chdir("/") != 0) _exit(126);
   watch(supervisor);

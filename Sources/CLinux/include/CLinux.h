@@ -39,6 +39,7 @@ enum hw_stage {
   HW_STAGE_EXEC,
   HW_STAGE_CGROUP,
   HW_STAGE_TRACE,
+  HW_STAGE_CPU_COUNT,
 };
 
 /// The kind of record that a supervisor sends.
@@ -117,6 +118,8 @@ struct hw_plan {
   /// A mask for sched_setaffinity(2); NULL leaves the CPUs as they are.
   const void *_Nullable cpus;
   size_t cpus_size;
+  /// How many CPUs the program sees, whatever it may use; 0 for those of the machine.
+  int cpu_count;
   /// A descriptor that the supervisor keeps open, for the lock of the run's folder; -1 for none.
   int lock;
   /// Whether to trace the program and its descendants (ptrace(2)).

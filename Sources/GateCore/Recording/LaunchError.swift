@@ -8,7 +8,7 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
     case search
     /// Creating the supervisor process.
     case supervisor
-    case group, directory, input, output, addresses, hugePages, cpus, execution, cgroup, trace
+    case group, directory, input, output, addresses, hugePages, cpus, cpuCount, execution, cgroup, trace
   }
 
   package enum Reason: Sendable, Hashable, Codable {
@@ -30,6 +30,7 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
     case noPermission
     case tooLong
     case tracerOff
+    case noCPUCount
     case memoryLimit(limit: Bytes)
     case usableCPUs(cpus: [Int])
   }

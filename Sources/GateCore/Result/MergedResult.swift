@@ -96,14 +96,14 @@ extension RunResult {
     return nil
   }
 
-  /// Compares scenarios with the same isolation, which have the same environment on the same kind of machine.
+  /// Compares scenarios with the same isolation and number of CPUs, which have the same environment on the same kind of machine.
   private static func machineDifferences(between shards: [ShardResult]) -> [MergeError.Problem] {
-    var known: [String?: (file: String, environment: EnvironmentInfo)] = [:]
+    var known: [[String?]: (file: String, environment: EnvironmentInfo)] = [:]
     return shards.compactMap { shard in
       for scenario in shard.result.scenarios {
-        let isolation = scenario.definition?.hashes["isolation"]
-        let first = known[isolation, default: (shard.file, scenario.environment)]
-        known[isolation] = first
+        let settings = ["cpus", "isolation"].map { scenario.definition?.hashes[$0] }
+        let first = known[settings, default: (shard.file, scenario.environment)]
+        known[settings] = first
         let differences = scenario.environment.machineDifferences(from: first.environment)
         guard differences.isEmpty else {
           return .differentMachines(file: shard.file, other: first.file, differences: differences)

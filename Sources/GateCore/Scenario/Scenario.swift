@@ -205,7 +205,12 @@ package struct Isolation: Sendable, Equatable {
   package var hugePages = HugePages.inherit
   /// The CPUs that the target may use; nil for all.
   package var cpus: [Int]?
+  /// How many CPUs the target sees, whichever it uses; nil for those that it may use.
+  package var cpuCount: Int?
   package var tracer = Tracer.auto
 
   package init() {}
+
+  /// `CPU_SETSIZE` of sched_setaffinity(2): what programs have room for.
+  package static let mostCPUs = 1024
 }

@@ -12,7 +12,7 @@ package struct ScenarioDefinition: Sendable, Hashable, Codable {
 
   /// The keys in the order of project-file.md.
   private static let keys = [
-    "target", "setup", "teardown", "ready", "steps", "stop", "until", "memory-limit", "isolation",
+    "target", "setup", "teardown", "ready", "steps", "stop", "until", "memory-limit", "cpus", "isolation",
   ]
 
   /// The keys of the project file that differ.
@@ -35,7 +35,8 @@ extension ScenarioDefinition {
       "stop": scenario.stop.signal == StopRule().signal ? [] : [scenario.stop.signal.name],
       "until": scenario.until.map { [$0.rawValue] } ?? [],
       "memory-limit": scenario.memoryLimit.map { ["\($0.count)"] } ?? [],
-      "isolation": scenario.isolation == Isolation() ? [] : scenario.isolation.parts,
+      "cpus": scenario.isolation.cpuCount.map { ["\($0)"] } ?? [],
+      "isolation": scenario.isolation.parts == Isolation().parts ? [] : scenario.isolation.parts,
     ]
     command = String(scenario.target.command.description.prefix(Self.mostOfCommand))
     // No text of a project file has NUL.

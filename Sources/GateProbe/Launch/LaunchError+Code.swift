@@ -16,6 +16,7 @@ extension LaunchError {
     case (.execution, LinuxCalls.Code.accessDenied): .noPermission
     case (.execution, LinuxCalls.Code.tooBig): .tooLong
     case (.trace, _): .tracerOff
+    case (.cpuCount, _): .noCPUCount
     case (_, LinuxCalls.Code.inputOutput), (_, LinuxCalls.Code.outOfMemory), (.cgroup, _):
       request.containment?.limit.map { .memoryLimit(limit: $0) }
     case (.cpus, _): .usableCPUs(cpus: LinuxCalls.usableCPUs())

@@ -14,6 +14,7 @@ extension LaunchRequest {
       fixesAddresses: !isolation.randomAddresses && LinuxCalls.canFixAddresses,
       preventsHugePages: isolation.hugePages == .off,
       cpuMask: try cpuMask(),
+      cpuCount: isolation.cpuCount,
       lock: lock?.number,
       isTraced: isTraced,
       ballast: Int(ballast.count),
@@ -40,8 +41,14 @@ extension LaunchRequest {
     return variables
   }
 
+  /// What a target uses that sees fewer CPUs than the machine has: as many.
+  private var fewerCPUs: [Int]? {
+    let usable = LinuxCalls.usableCPUs()
+    return isolation.cpuCount.flatMap { $0 < usable.count ? Array(usable.prefix($0)) : nil }
+  }
+
   private func cpuMask() throws(LaunchError) -> [UInt] {
-    guard let cpus = isolation.cpus else { return [] }
+    guard let cpus = isolation.cpus ?? fewerCPUs else { return [] }
     guard let last = cpus.max(), last < 8192, cpus.allSatisfy({ $0 >= 0 }) else {
       throw LaunchError(.cpus, code: LinuxCalls.Code.invalid, request: self)
     }

@@ -35,6 +35,7 @@ package enum Machine {
   }
 
   private static func usableCPUs(of isolation: Isolation) -> Int {
+    if let shown = isolation.cpuCount { return shown }
     let usable = Set(LinuxCalls.usableCPUs())
     guard let wanted = isolation.cpus else { return usable.count }
     return usable.intersection(wanted).count

@@ -59,6 +59,7 @@ extension LinuxCalls {
         no_huge_pages: plan.preventsHugePages ? 1 : 0,
         cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
         cpus_size: cpus.count,
+        cpu_count: Int32(plan.cpuCount ?? 0),
         lock: plan.lock ?? -1,
         traced: plan.isTraced ? 1 : 0,
         ballast: plan.ballast,
@@ -225,6 +226,7 @@ extension LaunchError.Stage {
     case HW_STAGE_ADDRESSES: self = .addresses
     case HW_STAGE_HUGE_PAGES: self = .hugePages
     case HW_STAGE_CPUS: self = .cpus
+    case HW_STAGE_CPU_COUNT: self = .cpuCount
     case HW_STAGE_EXEC: self = .execution
     case HW_STAGE_CGROUP: self = .cgroup
     case HW_STAGE_TRACE: self = .trace

@@ -13,6 +13,8 @@ struct SupervisorPlan {
   var preventsHugePages: Bool
   /// The mask for sched_setaffinity(2); empty if all CPUs may be used.
   var cpuMask: [UInt]
+  /// How many CPUs the program sees; nil for those of the machine.
+  var cpuCount: Int?
   /// The descriptor of the run folder's lock.
   var lock: Int32?
   var isTraced: Bool

@@ -73,6 +73,15 @@ struct ScenarioReaderTests {
     #expect(try scenario(Self.target + "isolation: {cpus: \(text)}").isolation.cpus == expected)
   }
 
+  @Test("`cpus` is the number of CPUs that the target sees, also as a value of the matrix")
+  func cpuCount() throws {
+    #expect(try scenario(Self.target + "cpus: 64\nisolation: {cpus: 0}").isolation.cpuCount == 64)
+    #expect(try scenario(Self.target + "cpus: '{{n}}'\nmatrix: {n: [16]}").isolation.cpuCount == 16)
+    for bad in ["0", "-1", "100000", "many", "0-3"] {
+      #expect(throws: ProjectError.self, "\(bad)") { try scenario(Self.target + "cpus: \(bad)") }
+    }
+  }
+
   @Test("Words that YAML 1.1 reads as booleans stay strings")
   func words() throws {
     let read = try scenario(

@@ -33,6 +33,35 @@ struct IsolationTests {
     #expect(try output("grep Cpus_allowed_list /proc/$$/status", isolation) == "Cpus_allowed_list:\t\(last)\n")
   }
 
+  @Test("The program and those that it starts see the requested number of CPUs, whatever they ask", arguments: [2, 64])
+  func cpuCount(count: Int) throws {
+    var isolation = Isolation()
+    isolation.cpuCount = count
+    let script = """
+      nproc
+      cat /sys/devices/system/cpu/online
+      grep -c ^processor /proc/cpuinfo
+      grep -c '^cpu[0-9]' /proc/stat
+      grep Cpus_allowed_list /proc/self/status
+      getconf _NPROCESSORS_CONF
+      """
+    let list = "0-\(count - 1)"
+    let expected = "\(count)\n\(list)\n\(count)\n\(count)\nCpus_allowed_list:\t\(list)\n\(count)\n"
+    #expect(try output(script, isolation) == expected)
+  }
+
+  @Test("A program may pin itself to any CPU that it sees, and sees one when pinned to a real one")
+  func pinning() throws {
+    var isolation = Isolation()
+    isolation.cpuCount = 1000
+    let real = try #require(LinuxCalls.usableCPUs().first)
+    let script = """
+      for cpu in 999 1001; do taskset -c $cpu true 2> /dev/null && echo yes || echo no; done
+      taskset -c \(real) nproc
+      """
+    #expect(try output(script, isolation) == "yes\nno\n1\n")
+  }
+
   @Test("Huge pages are disabled or inherited", arguments: [Isolation.HugePages.off, .inherit])
   func hugePages(mode: Isolation.HugePages) throws {
     var isolation = Isolation()

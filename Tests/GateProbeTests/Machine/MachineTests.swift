@@ -48,6 +48,7 @@ struct MachineTests {
     #expect(changed.aslr == (isOffForAll ? "off" : "on"))
     #expect(changed.cpus == 1)
     #expect(changed.memoryLimit == .mebibytes(5))
+    #expect(fingerprint { $0.isolation.cpuCount = 64 }.cpus == 64)
   }
 
   @Test("ASLR is off by default", .enabled(if: LinuxCalls.canFixAddresses))

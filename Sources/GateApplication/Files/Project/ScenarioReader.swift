@@ -72,6 +72,7 @@ struct ScenarioReader {
     fields.take(ScenarioKeys.limit, into: &scenario.limit)
     checkLimits(of: scenario, in: fields)
     fields.take(ScenarioKeys.isolation, into: &scenario.isolation)
+    fields.take(ScenarioKeys.cpus, into: &scenario.isolation.cpuCount)
     fields.take(ScenarioKeys.gate, into: &scenario.gate)
     fields.take(ScenarioKeys.explain, into: &scenario.explain)
   }

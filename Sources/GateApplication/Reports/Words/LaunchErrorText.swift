@@ -20,6 +20,7 @@ extension LaunchError {
     case .hugePages: "switch huge pages off for `\(program)`"
     case .cgroup: "create a cgroup for `\(program)`"
     case .trace: "trace `\(program)`"
+    case .cpuCount: "show `\(program)` the CPUs that `cpus` sets"
     case .cpus: "run `\(program)` on the CPUs \(cpus.listText)"
     }
   }
@@ -35,6 +36,8 @@ extension LaunchError {
     case (_, .tooLong): "arguments and environment are too long together"
     case (_, .tracerOff): "`isolation: {tracer: off}` measures by sampling"
     case (_, .memoryLimit(let limit)): "`memory-limit: \(limit)` may be too little to start a program"
+    case (_, .noCPUCount):
+      "`cpus` needs Linux 5.14, and seccomp(2) with a listener, which a container's profile may block"
     case (_, .usableCPUs(let cpus)): "Highwater itself may use the CPUs \(cpus.listText)"
     case (_, nil): nil
     }

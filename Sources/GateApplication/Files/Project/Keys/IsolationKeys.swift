@@ -27,8 +27,7 @@ enum IsolationKeys {
     return isolation
   }
 
-  /// `CPU_SETSIZE` of sched_setaffinity(2), minus one.
-  private static let lastCPU = 1023
+  private static let lastCPU = Isolation.mostCPUs - 1
 
   /// `"0-1,3"`, a number, or a list of numbers; the result is sorted and unique.
   private static let cpuList = ValueForm<[Int]>(

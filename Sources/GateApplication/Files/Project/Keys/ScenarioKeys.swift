@@ -54,6 +54,10 @@ enum ScenarioKeys {
     "limit", LimitKeys.form,
     "`survives`: a memory limit with which each check runs the scenario [once more](limit.md); `off` drops that of `defaults`",
     example: "limit: {survives: 64MiB}")
+  static let cpus = Key(
+    "cpus", .integer(in: 1...Isolation.mostCPUs, sample: 64),
+    "how many CPUs the target [sees](measuring.md#other-numbers-of-cpus), 1 to \(Isolation.mostCPUs)",
+    standard: "those of the machine", example: "cpus: 64")
   static let isolation = Key(
     "isolation", .mapping(IsolationKeys.table, IsolationKeys.isolation), "below", standard: "see below",
     example: #"isolation: {cpus: "0"}"#)
@@ -76,7 +80,7 @@ enum ScenarioKeys {
     [
       name.row, description.row, tags.row, target.row, build.row, setup.row, teardown.row, ready.row, steps.row,
       until.row, stop.row, expect.row, timeout.row, repetitions.row, warmup.row, interval.row, memoryLimit.row,
-      limit.row, isolation.row, matrix.row, gate.row, exclusive.row, explain.row,
+      limit.row, cpus.row, isolation.row, matrix.row, gate.row, exclusive.row, explain.row,
     ], example: "- name: load")
 
   /// Everything that scenarios can share.
