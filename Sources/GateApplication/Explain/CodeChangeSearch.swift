@@ -220,8 +220,14 @@ private struct ChangedTexts {
 extension CulpritFinding {
   /// The call stacks through which the memory rose, each with its innermost function first.
   fileprivate var stacks: [[StackFrame]] {
-    var changes = culprit.map { [$0.change] } ?? []
-    if case .spread(let largest) = self { changes = largest }
+    let changes =
+      switch self {
+      case .named(let culprit): [culprit.change]
+      case .spread(let largest): largest
+      // Not named, but what changed there is as true.
+      case .belowNoise(let largest?, _): [largest]
+      default: [FunctionChange]()
+      }
     return changes.map(\.frames).filter { !$0.isEmpty }
   }
 }

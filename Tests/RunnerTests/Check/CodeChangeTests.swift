@@ -97,7 +97,7 @@ struct CodeChangeTests {
     #expect(
       check.text.contains("by change: nothing on the call stack was changed since the approved commit"), "\(check.text)"
     )
-    #expect(check.text.contains("; changed elsewhere: data.txt"), "\(check.text)")
+    #expect(check.text.contains("; what was changed elsewhere may keep its memory or call it more often: data.txt"))
     let scenario = try #require(try project.scenario()["explanation"] as? [String: Any])
     let changes = try #require(scenario["changes"] as? [String: Any])
     #expect((changes["elsewhere"] as? [[String: Any]])?.compactMap { $0["file"] as? String } == ["data.txt"])

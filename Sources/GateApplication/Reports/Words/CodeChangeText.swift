@@ -16,7 +16,10 @@ extension CodeChanges {
   fileprivate var text: String {
     guard let first = functions.first else {
       if let text = dependencyText { return text }
-      return "nothing on the call stack was changed \(sinceText)\(elsewhereText(elsewhere))"
+      return "nothing on the call stack was changed \(sinceText)"
+        + (elsewhere.isEmpty
+          ? ", and neither was any other file"
+          : "; what was changed elsewhere may keep its memory or call it more often: \(placesText(elsewhere))")
     }
     let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
     let others = functions.dropFirst().map { function in
@@ -44,13 +47,12 @@ extension CodeChanges {
     let others = (place.dependencies.isEmpty ? [] : [place]) + elsewhere.dropFirst()
     let changed = "\(dependency.text(in: place.file)) in \(TerminalText.safe(place.file))"
     return "\(changed), whose \(function.displayText) is on the call stack, was changed \(sinceText)"
-      + (others.isEmpty ? "" : elsewhereText(others))
+      + (others.isEmpty ? "" : "; changed elsewhere: \(placesText(others))")
   }
 
-  private func elsewhereText(_ places: [ChangedPlace]) -> String {
-    guard !places.isEmpty else { return ", and neither was any other file" }
+  private func placesText(_ places: [ChangedPlace]) -> String {
     let more = otherFiles > 0 ? " and \(Format.count(otherFiles, "other file"))" : ""
-    return "; changed elsewhere: \(places.map(\.text).joined(separator: ", "))\(more)"
+    return places.map(\.text).joined(separator: ", ") + more
   }
 }
 
