@@ -46,7 +46,9 @@ extension CodeChanges {
     place.dependencies.removeFirst()
     let others = (place.dependencies.isEmpty ? [] : [place]) + elsewhere.dropFirst()
     let changed = "\(dependency.text(in: place.file)) in \(TerminalText.safe(place.file))"
-    return "\(changed), whose \(function.displayText) is on the call stack, was changed \(sinceText)"
+    // As of the code of a module outside of functions.
+    let part = function.name.hasPrefix("<") ? TerminalText.safe(function.module) : function.displayText
+    return "\(changed), whose \(part) is on the call stack, was changed \(sinceText)"
       + (others.isEmpty ? "" : "; changed elsewhere: \(placesText(others))")
   }
 
