@@ -20,7 +20,7 @@ package struct Highwater: ParsableCommand {
       Exit codes
         0 pass           nothing got worse
         1 regression     a gated metric is worse than its tolerance or limit
-        2 usage          bad arguments, project file, baseline or result file, or nothing can be measured here
+        2 usage          bad arguments or files, or nothing can be measured here
         3 failed         a target crashed, timed out or a step failed
         4 inconclusive   it could not be decided
         5 no-baseline    none, or none for this environment

@@ -72,7 +72,7 @@ struct CodeChangeTests {
     let text = try #require(Self.explanation(changes).changesText)
     #expect(
       text == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
-        + "commit 57dc3d9c0; changed elsewhere: requirements.txt (six none → 1.0)")
+        + "commit 57dc3d9c0; changed elsewhere: requirements.txt (six 1.0 added)")
   }
 
   private static let hostile: CodeChanges = {

@@ -41,6 +41,7 @@ struct BuildContextTests {
     }
     #expect(person(["USER": "ada", "GITHUB_ACTOR": "ada-l"], root: project.path) == "ada-l")
     #expect(person(["USER": "ada"], root: project.path) == "Ada Lovelace")
+    #expect(person(["USER": "ada", "GIT_AUTHOR_NAME": "Ada L."], root: project.path) == "Ada L.")
     #expect(person(["USER": "ada"], root: "/nowhere") == "ada")
   }
 

@@ -13,9 +13,9 @@ struct CheckCommand: UseCaseCommand {
         highwater check redis-load tag:fast   # some
         highwater check --json - | jq .verdict
         highwater check --junit junit.xml --report codequality=quality.json
-        highwater check --against build-main/server        # two builds, run alternately
-        highwater check --against "PYTHONPATH=old" api     # the same command, other variables
-        highwater check --against-ref main --build make    # another commit, built in a worktree
+        highwater check --against build-main/server        # two builds in turn
+        highwater check --against "PYTHONPATH=old" api     # other variables
+        highwater check --against-ref main --build make    # another commit
 
       The result is stored in ARTIFACTS/result.json; `highwater approve` makes it the baseline.
       """

@@ -10,8 +10,8 @@ struct ExplainCommand: UseCaseCommand {
       Runs scenarios some more times under a profiler, without rebuilding the program: the memory of the process that rose \
       most, by call stack. The values of these runs are never used for verdicts.
 
-        highwater explain redis-load                       # more than the approved build, if it has a profile
-        highwater explain --against build-main/server      # more than another build
+        highwater explain redis-load                       # beside the approved build
+        highwater explain --against build-main/server      # beside another build
         highwater explain --against-ref main --build make
         highwater explain --metric growth redis-load       # what a leak adds
         highwater explain --json main.json redis-load      # for a later comparison

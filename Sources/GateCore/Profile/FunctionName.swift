@@ -35,7 +35,8 @@ package struct FunctionName: Sendable, Hashable {
   }
 
   private init(native function: CallTree.Function) {
-    self.init(module: ModuleName.plain(function.module), name: Lambda.plain(SymbolName.plain(function.name)))
+    let module = ModuleName.plain(function.module)
+    self.init(module: module, name: Lambda.plain(SymbolName.plain(CythonName.plain(function.name, in: module))))
   }
 
   /// The function with the place that the name of generated code has, if that is all that is known.
@@ -74,7 +75,7 @@ extension FunctionName: CustomStringConvertible {
 }
 
 /// Names of files as parts of function names.
-private enum ModuleName {
+enum ModuleName {
   /// As in `libc.so` of `/lib/libc-2.31.so.6 (deleted)`, and `lz4/frame/_frame.so` of an installed package.
   static func plain(_ path: String) -> String {
     let path = path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path

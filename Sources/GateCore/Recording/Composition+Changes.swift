@@ -17,7 +17,8 @@ extension Composition {
   /// smallest one listed there, or that list is not full.
   package func mappingChanges(since before: Composition) -> [Library] {
     guard !libraries.isEmpty, !before.libraries.isEmpty else { return [] }
-    let (old, new) = (before.residentByMapping, residentByMapping)
+    let new = residentByMapping
+    let old = before.residentByMapping.renamed(as: new)
     let (leastOld, leastNew) = (before.leastListed, leastListed)
     let changes = Set(old.keys).union(new.keys).compactMap { name -> Library? in
       let amount: Bytes
@@ -39,6 +40,18 @@ extension Composition {
 
   private var residentByMapping: [String: Bytes] {
     Dictionary(libraries.map { ($0.name, $0.resident) }, uniquingKeysWith: +)
+  }
+}
+
+extension [String: Bytes] {
+  /// With the names that mappings have now, where only a version or a hash in the name of a library changed.
+  fileprivate func renamed(as now: Self) -> Self {
+    let new = [String: [String]](grouping: now.keys.filter { self[$0] == nil }, by: ModuleName.plain)
+    let old = [String: [String]](grouping: keys.filter { now[$0] == nil }, by: ModuleName.plain)
+    return old.reduce(into: self) { mappings, names in
+      guard names.value.count == 1, let name = new[names.key], name.count == 1 else { return }
+      mappings[name[0]] = mappings.removeValue(forKey: names.value[0])
+    }
   }
 }
 

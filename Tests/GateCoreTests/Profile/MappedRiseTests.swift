@@ -56,5 +56,9 @@ struct MappedRiseTests {
     let now = composition(file: 60, many.merging(["small.so": 4, "large.so": 6]) { $1 })
     #expect(now.mappingChanges(since: composition(many)).map(\.name) == ["large.so"])
     #expect(now.mappingChanges(since: composition([:])) == [], "unknown")
+    // A wheel has another hash in each build.
+    let (old, new) = (composition(["libhdf5-8c29085d.so": 35]), composition(["libhdf5-9e18f0c6.so": 46]))
+    let change = Composition.Library(name: "libhdf5-9e18f0c6.so", resident: .mebibytes(11))
+    #expect(new.mappingChanges(since: old) == [change])
   }
 }

@@ -9,7 +9,10 @@ struct RepetitionTable {
     let metrics = metrics
     let columns: [Table.Column] =
       [.init(title: "repetition"), .init(title: "time")]
-      + metrics.enumerated().map { .init(title: TerminalText.safe($1.text), rank: $0 + 1) }
+      + metrics.enumerated().map { rank, metric in
+        let unit = MetricUnit.shortSuffix(of: scenario.unit(of: metric))
+        return .init(title: TerminalText.safe(metric.text + unit), rank: rank + 1)
+      }
       + [.init(title: "end", side: .left)]
     let rows = scenario.repetitions.enumerated().map { index, repetition in
       let values = repetition.allMetrics

@@ -98,9 +98,10 @@ extension ChangedPlace {
 }
 
 extension DependencyChange {
-  /// As in `pillow 9.0 → 9.1`, without the name of the file itself.
+  /// As in `pillow 9.0 → 9.1` or `six 1.0 added`, without the name of the file itself.
   fileprivate func text(in file: String) -> String {
-    let versions = [before, now].map { $0.map { TerminalText.safe($0) } ?? "none" }.joined(separator: " → ")
+    let known = [before, now].compactMap { $0.map { TerminalText.safe($0) } }
+    let versions = known.joined(separator: " → ") + (before == nil ? " added" : now == nil ? " removed" : "")
     return name == file ? versions : "\(TerminalText.safe(name)) \(versions)"
   }
 }

@@ -24,6 +24,8 @@ extension Unavailability {
     case .noLoad: "it is measured from the first `phase` or the first turn of a `repeat`, and there was neither"
     case .seldomSteady(let count, let total):
       "resident memory became steady \(Self.inFew(count, total)); \(Self.remedy)"
+    case .neverSteady(.drifting):
+      (Steadiness.drifting.displayText ?? "") + ", as with a leak, or a start that takes longer than the scenario"
     case .neverSteady(let steadiness):
       [steadiness.displayText, Self.remedy].compactMap(\.self).joined(separator: "; ")
     case .instancesNotCounted(let refusal): refusal?.displayText ?? "only `check` counts instances"

@@ -6,6 +6,8 @@ struct BuildContext {
   private let isInCheckout: Bool
   /// Who started the build, and the user of this process.
   private let starter: String?
+  /// As git has it for new commits.
+  private let author: String?
   private let user: String?
   /// The commit of the checkout, which is not the tested one if a variable names another.
   let head: String?
@@ -28,7 +30,8 @@ struct BuildContext {
     branch = known.branch ?? checkout?.branch
     (buildURL, pullRequest, shard) = (known.buildURL, known.pullRequest, known.shard)
     starter = known.person
-    user = variables["USER"].flatMap { $0.isEmpty ? nil : $0 }
+    func value(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+    (author, user) = (value("GIT_AUTHOR_NAME"), value("USER"))
   }
 
   /// Whether tracked files differ from the commit now; false where the commit is not the checkout's.
@@ -49,7 +52,7 @@ struct BuildContext {
 
   /// The user, for approvals.
   var person: String {
-    starter ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? user ?? "unknown"
+    starter ?? author ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? user ?? "unknown"
   }
 }
 
