@@ -287,11 +287,17 @@ extension ProfileComparison {
     let others = changes(.holds).filter { other in
       // It was also held at the old peak.
       !connected.contains(other.function) && other.now.count >= change.change.count / 2
-        && (other.before ?? .zero).count >= other.now.count / 2
+        && (other.before ?? .zero).count >= other.now.count / 2 && !isHeldToTheEnd(other)
     }
     let largest = others.map(\.now).max()
     let specific = mostSpecific(of: others.filter { $0.now == largest }, unclear: { _ in .zero })
     return specific.map(addingCallers)
+  }
+
+  /// Whether it holds most of it at the end as well, as imported modules do: no change of the order brings them together.
+  private func isHeldToTheEnd(_ change: FunctionChange) -> Bool {
+    guard let function = end?.functions.first(where: { $0.name == change.function }) else { return false }
+    return change.evidence.estimate(function).median >= change.now.count / 2
   }
 
   /// Whether no more was allocated than before, in all.

@@ -22,6 +22,8 @@ package struct ProfileComparison: Sendable, Equatable {
   package var excludesMappings = false
   /// What the build held halfway from ``before`` to ``now``, of growth; nil if that is unknown.
   package var middle: ProfileSummary?
+  /// What the new build held at the end, of its peak; nil if that is unknown.
+  package var end: ProfileSummary?
 
   /// Where only one build of a module has debug information, its inlined functions count for their callers.
   package init(before: ProfileSummary? = nil, now: ProfileSummary) {

@@ -93,11 +93,15 @@ package struct ProfiledBuild: Sendable, Equatable {
     var comparison = ProfileComparison(before: pair.before, now: pair.now)
     (comparison.explained, comparison.measured) = (rise.kind, rise.amount)
     comparison.excludesMappings = rise.excludesMappings
-    if rise.kind == .growth {
-      comparison.middle = processes.first {
-        $0.moment == .middle && $0.process == pair.now.process && $0.rank == pair.now.rank
-      }
+    switch rise.kind {
+    case .growth: comparison.middle = summary(of: pair.now, at: .middle)
+    case .peak: comparison.end = summary(of: pair.now, at: .end)
+    case .steady: break
     }
     return comparison
+  }
+
+  private func summary(of process: ProfileSummary, at moment: MemoryProfile.Moment) -> ProfileSummary? {
+    processes.first { $0.moment == moment && $0.process == process.process && $0.rank == process.rank }
   }
 }

@@ -362,6 +362,10 @@ struct CulpritTests {
     let held = try culprit(allocated: (91, 91))
     #expect(held.change.function.name == "index" && held.heldWith?.function.name == "parse")
     #expect(held.heldWith?.now == .mebibytes(50) && held.isReleasedLater)
+    var kept = ProfileComparison(before: repetitions(of: old, allocated: 91), now: repetitions(of: new, allocated: 91))
+    kept.end = ProfileSummary(repetitions(of: old, allocated: 91))
+    let beside = try #require(kept.finding?.culprit)
+    #expect(beside.isReleasedLater && beside.heldWith == nil, "it is held to the end anyway")
     let others = try [
       culprit(allocated: (91, 131)), culprit(allocated: (91, 91), interval: .mebibytes(2)), culprit(allocated: (0, 0)),
     ]
