@@ -24,6 +24,11 @@ extension Recording {
       result.metrics[metric.name] = measured.value
       if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
     }
+    for metric in kinds {
+      guard let measured = measured(metric) else { continue }
+      result.metrics[metric.name] = measured.value
+      if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
+    }
     let report = TargetReport(marks)
     result.metrics.merge(report.values) { measured, _ in measured }
     (result.units, result.events) = (report.units, report.events)
@@ -256,6 +261,39 @@ extension Recording {
     let (process, after) = phase.next.map { ($0.process, $0.resident) } ?? (last?.process, last?.main?.resident)
     guard let before = phase.begin.resident, let after, process == phase.begin.process else { return nil }
     return Double((after - before).count)
+  }
+}
+
+// MARK: - Kinds of memory
+
+extension Recording {
+  /// The highest reading, or the level after warm-up.
+  private func measured(_ metric: KindMetric) -> MeasuredValue? {
+    let readings = metric.scope == .program ? readings(ofProgram: metric.kind) : readings(ofTree: metric.kind)
+    guard readings.count >= Self.fewestReadings || hasEndReading else { return nil }
+    if metric.isSteady { return MeasuredValue(steadyLevel(of: readings, within: window, settled: settled)) }
+    return MeasuredValue(readings.map(\.value).max())
+  }
+
+  /// From the samples as far as they have it.
+  private func readings(ofProgram kind: MemoryKind) -> [(time: Duration, value: Double)] {
+    let ofSample: KeyPath<MemoryReading, Bytes>? =
+      switch kind {
+      case .anonymous: \.anonymous
+      case .file: \.file
+      case .shared: \.shared
+      default: nil
+      }
+    guard let ofSample else {
+      return kindReadings.compactMap { reading in
+        (reading.program?[kind]).map { (reading.time, Double($0)) }
+      }
+    }
+    return samples.compactMap { sample in sample.main.map { (sample.time, Double($0[keyPath: ofSample].count)) } }
+  }
+
+  private func readings(ofTree kind: MemoryKind) -> [(time: Duration, value: Double)] {
+    kindReadings.compactMap { reading in reading.tree[kind].map { (reading.time, Double($0)) } }
   }
 }
 

@@ -124,6 +124,9 @@ extension Failure {
     /// `limit` without a memory cgroup.
     case limitUnavailable(error: CgroupError)
 
+    /// The gate judges a kind of memory that this kernel does not show.
+    case kindUnavailable(metric: MetricName)
+
     case interrupted
   }
 

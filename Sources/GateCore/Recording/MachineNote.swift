@@ -5,6 +5,8 @@ package enum MachineNote: Sendable, Hashable, Codable {
   /// Transparent huge pages are on for every program.
   case hugePagesAlways
   case swapInUse(used: Bytes)
+  /// The gate judges what is swapped out, and the machine has no swap.
+  case noSwap
   /// The runner's own cgroup has a small limit, or one that is nearly exhausted.
   case smallLimit(limit: Bytes, used: Bytes)
   /// The limit of the runner's own cgroup is lower than the scenario's `memory-limit`.

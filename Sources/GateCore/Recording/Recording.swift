@@ -45,6 +45,9 @@ package struct Recording: Sendable, Equatable {
   package var times = TimeUse()
   /// The living instances by class, if the target counted them; memory then includes the counters' own cost.
   package var instances: InstanceReading?
+  /// The metrics of kinds of memory that the gate judges, and the readings for them; empty without such a rule.
+  package var kinds: [KindMetric] = []
+  package var kindReadings: [KindReading] = []
 
   package init(
     method: MeasurementMethod = .sampled,

@@ -20,7 +20,9 @@ struct Capabilities: Sendable {
     if scenario.memoryLimit != nil, case .failure(let error) = site.memory {
       return .memoryLimitUnavailable(error: error)
     }
-    return nil
+    let kinds = scenario.gate.kinds
+    let own = kinds.isEmpty ? nil : KindTotals(inFolder: "/proc/self")
+    return kinds.first { !$0.isOfSamples && own?.has($0) != true }.map { .kindUnavailable(metric: $0.name) }
   }
 
   /// Why this machine cannot meet a requirement of a check of the scenario; nil if it can meet all.
@@ -35,6 +37,7 @@ struct Capabilities: Sendable {
     var notes: [MachineNote] = []
     if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(barrier: .current)) }
     if case .failure(let error) = site.memory { notes.append(.noMemoryCgroup(error: error)) }
+    if scenario.gate.kinds.contains(where: { $0.kind == .swap }), Machine.swapInUse() == nil { notes.append(.noSwap) }
     return notes
   }
 }

@@ -56,7 +56,7 @@ extension MachineState {
       if limit < Self.smallLimit || isFull { notes.append(.smallLimit(limit: limit, used: used)) }
       if let wanted = scenario.memoryLimit, wanted > limit { notes.append(.hiddenLimit(limit: limit, wanted: wanted)) }
     }
-    if isolation.cpus == nil, usableCPUs < onlineCPUs {
+    if isolation.cpus == nil, isolation.cpuCount == nil, usableCPUs < onlineCPUs {
       notes.append(.fewerCPUs(usable: usableCPUs, online: onlineCPUs))
     }
     if !isolation.randomAddresses, !canFixAddresses { notes.append(.addressesNotFixed) }

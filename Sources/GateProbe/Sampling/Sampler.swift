@@ -20,20 +20,24 @@ final class Sampler: Sendable {
 
   private let processTree: ProcessTree
   private let interval: Duration
-  private let state: Mutex<SamplerState>
+  let state: Mutex<SamplerState>
   private let worker = Mutex<Worker?>(nil)
 
   /// Makes the first reading; `main` is the rule for the main process, nil for the leader.
+  ///
+  /// If `readsKinds`, the kinds of memory of all processes are read as well.
   init(
     processTree: ProcessTree,
     interval: Duration,
     main: Target.MainProcess?,
     cgroup: Cgroup? = nil,
+    readsKinds: Bool = false,
     capacity: Int = SampleStore.standardCapacity
   ) {
     self.processTree = processTree
     self.interval = interval
     var state = SamplerState(processTree: processTree, cgroup: cgroup, main: main, capacity: capacity)
+    if readsKinds { state.kinds = KindReadings(interval: interval) }
     state.sweep(at: Self.age(of: processTree))
     self.state = Mutex(state)
   }
@@ -42,6 +46,9 @@ final class Sampler: Sendable {
   private static func age(of processTree: ProcessTree) -> Int64 {
     MonotonicTime.now().nanoseconds - processTree.startedAt.nanoseconds
   }
+
+  /// The time since exec, in nanoseconds.
+  var age: Int64 { Self.age(of: processTree) }
 
   /// Starts the thread; if that fails, the report has a note.
   func start() {
@@ -163,7 +170,7 @@ extension Sampler {
     while true {
       let searchCost = search(&clock)
       sweep()
-      let mappingsCost = sumMappings(&clock) + listFiles(inCgroup: true)
+      let mappingsCost = sumMappings(&clock) + listFiles(inCgroup: true) + readKinds()
       let before = spent
       spent = ThreadTime.nanoseconds()
       // Includes the wake-up, which is the larger part of a reading's cost.

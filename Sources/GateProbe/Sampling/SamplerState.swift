@@ -50,6 +50,8 @@ struct SamplerState: ~Copyable {
   /// Shared memory that no process maps, as far as the last reading of the cgroup is sure of it.
   private(set) var unmapped: Int64 = 0
   var unmappedFiles = UnmappedFiles()
+  /// nil if no rule of the gate needs them.
+  var kinds: KindReadings?
   private var nextActivity: Int64 = 0
   private var lastReading: Int64?
   /// The time of the last sweep that found a living process and read the tree's memory.
@@ -367,6 +369,7 @@ extension SamplerState {
       processes: processes,
       composition: composition,
       compositions: readings,
+      kinds: kinds?.all ?? [],
       unmapped: countsTree ? unmappedFiles.largest : [],
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       treePeak: Bytes(treePeak),

@@ -9,6 +9,7 @@ struct SamplingReport: Sendable {
   /// The composition of the main process before it was stopped; nil if it ended by itself.
   var composition: Composition?
   var compositions: [CompositionReading]
+  var kinds: [KindReading]
   /// See ``Composition/unmapped``.
   var unmapped: [Composition.Library]
   var treeMethod: TreeMethod

@@ -52,6 +52,7 @@ extension Repetition {
         + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
     recording.composition?.unmapped = report.unmapped
+    (recording.kinds, recording.kindReadings) = (scenario.gate.kinds, report.kinds)
     recording.usage = usage
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()

@@ -232,8 +232,8 @@ extension Repetition {
     _ instruments: Instruments
   ) -> TargetRun {
     let sampler = Sampler(
-      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
-    )
+      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup,
+      readsKinds: !scenario.gate.kinds.isEmpty)
     sampler.start()
     let isProfiled = instruments.profiler != nil
     let list = MarkList { [instances = instruments.instances] reading in

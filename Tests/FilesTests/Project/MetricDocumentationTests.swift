@@ -21,6 +21,10 @@ struct MetricDocumentationTests {
       #expect(row?.split(separator: "|").dropFirst().first?.contains(unit) == true, "\(metric.name)")
       #expect(gate.contains("`\(metric.name)`"), "\(metric.name)")
     }
+    for kind in MemoryKind.allCases {
+      let word = "`\(kind.rawValue)`"
+      #expect(rows.contains { $0.hasPrefix("| \(word) |") } && gate.contains(word), "\(kind)")
+    }
     for metric in MetricName.perPhase {
       #expect(rows.contains { $0.contains("`phase.NAME.\(metric)`") } && gate.contains("`phase.NAME.\(metric)`"))
     }

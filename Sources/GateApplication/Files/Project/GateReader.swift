@@ -59,7 +59,9 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), `value.NAME` for "
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), of a kind of memory "
+        + "`peak_KIND`, `steady_KIND`, `tree_peak_KIND` and `tree_steady_KIND` with a KIND of "
+        + "\(Shown.list(MemoryKind.allCases.map(\.rawValue))), `value.NAME` for "
         + "a value that the target reports as `value NAME NUMBER UNIT`, and `instances.CLASS` for a Swift class"
     context.printError(
       "unknown metric `\(Shown.text(key.text))`",
@@ -73,7 +75,7 @@ struct GateReader {
   private static func nearest(to text: String) -> String? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 3, let last = parts.last else {
-      return NearMiss.closest(to: text, among: MetricName.wholeRun.map(\.text))
+      return NearMiss.closest(to: text, among: (MetricName.wholeRun + KindMetric.allCases.map(\.name)).map(\.text))
     }
     let phase = parts[1..<(parts.count - 1)].joined(separator: ".")
     let names = MetricName.perPhase.map(\.text)

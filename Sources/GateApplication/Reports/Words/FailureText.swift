@@ -93,6 +93,8 @@ extension Failure.Problem {
       "`memory-limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
     case .limitUnavailable(let error):
       "`limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
+    case .kindUnavailable(let metric):
+      "\(metric) is unavailable: this kernel does not show it in /proc/PID/smaps_rollup (Linux 5.4 or later does)"
     case .interrupted: "was interrupted"
     }
   }
@@ -108,6 +110,7 @@ extension Failure.Problem {
     case .memoryLimitUnavailable(let error):
       "\(error.remedyText), or write `gate: {peak_rss: {limit: …}}` instead"
     case .limitUnavailable(let error): "\(error.remedyText), or remove `limit`"
+    case .kindUnavailable: "remove it from the `gate`, or check it on another machine"
     default: nil
     }
   }

@@ -17,6 +17,8 @@ extension MachineNote {
     case .swapInUse(let amount):
       "\(amount) of swap are in use: what is swapped out of a target is missing from its values; switch swap off "
         + "(swapoff -a), or free memory"
+    case .noSwap:
+      "this machine has no swap: the metrics of swapped memory are always 0 here; check them on a machine with swap"
     case .smallLimit(let limit, let used):
       "the runner's cgroup is limited to \(limit), of which \(used) are in use: a target that comes near that is "
         + "slowed down or killed; raise the limit"

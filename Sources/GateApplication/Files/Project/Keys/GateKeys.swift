@@ -35,8 +35,11 @@ enum GateKeys {
     .any([.words(["auto"]), .share, amount, .list(.any([.share, amount]), isShort: false)])
   }
 
+  private static let kinds =
+    "(tree_)?(peak|steady)_(\(MemoryKind.allCases.map(\.rawValue).joined(separator: "|")))"
+
   private static var memoryMetrics: String {
-    let (whole, phase) = (MetricName.wholeRun.map(\.text), MetricName.perPhase.map(\.text))
+    let (whole, phase) = (MetricName.wholeRun.map(\.text) + [kinds], MetricName.perPhase.map(\.text))
     return "^(\(whole.joined(separator: "|"))|phase[.].+[.](\(phase.joined(separator: "|"))))$"
   }
 }
