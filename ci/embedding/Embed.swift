@@ -23,6 +23,8 @@ struct Embed: BuildToolPlugin {
     case "GateProbe":
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),
+        library(
+          "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources, context),
         library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
       ]
     default: return []

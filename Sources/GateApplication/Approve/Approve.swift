@@ -250,7 +250,7 @@ private struct Approver {
     change.omitUnjudgedFigures(of: scenario.gate)
     change.countBefore = previous?.repetitionCount ?? 0
     change.countAfter = baseline.repetitionCount
-    change.fewerValues = baseline.metrics.filter { !$0.key.isInstances && $0.value.count < baseline.repetitionCount }
+    change.fewerValues = baseline.metrics.filter { !$0.key.isCounted && $0.value.count < baseline.repetitionCount }
       .mapValues(\.count)
     change.growthIsPerIteration = scenario.growthIsPerIteration
     change.hiddenGrowth = scenario.judged(against: .missing).hiddenGrowth

@@ -64,7 +64,7 @@ struct BisectCommand: UseCaseCommand {
 extension MetricName {
   /// Parses a metric as in a gate.
   fileprivate init(argument text: String) throws {
-    guard let metric = MetricName(parsing: text), !metric.isInstances else {
+    guard let metric = MetricName(parsing: text), !metric.isCounted else {
       throw ValidationError("`\(text.prefix(40))` is not a metric that can be searched, such as peak_rss or growth")
     }
     self = metric

@@ -71,7 +71,7 @@ extension Progress.Purpose {
     case .measuring: ""
     case .explaining: "explaining "
     case .profiling: "profiling for later explanations "
-    case .counting: "counting instances "
+    case .counting: "counting "
     case .limiting(let limit): "at \(Format.amount(limit)) "
     }
   }

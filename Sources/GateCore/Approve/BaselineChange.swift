@@ -67,7 +67,7 @@ package struct BaselineChange: Sendable, Hashable {
     let (before, now) = (expected.metrics[metric] ?? [], measured.metrics[metric] ?? [])
     return before.isEmpty == now.isEmpty && expected.unit(of: metric) == measured.unit(of: metric)
       && Modes(of: before) == nil && Modes(of: now) == nil
-      && (now.isEmpty || metric.isInstances
+      && (now.isEmpty || metric.isCounted
         || Tolerance.noise(of: now) <= mostNoise * gate.tolerance(of: metric).allowed(above: before, of: metric))
   }
 
@@ -79,7 +79,7 @@ package struct BaselineChange: Sendable, Hashable {
 
   /// The value with which a metric is judged: whole bytes, and of other units thousandths.
   private static func level(of metric: MetricName, _ values: [Double]) -> Double? {
-    let value = metric.isInstances ? values.min() : Spread.median(values)
+    let value = metric.isCounted ? values.min() : Spread.median(values)
     return value.map { metric.isWholeBytes ? $0.rounded() : ($0 * 1000).rounded() / 1000 }
   }
 

@@ -45,7 +45,7 @@ extension ScenarioResult {
   /// The gated metrics that can be searched: not numbers of instances, which other repetitions count; and of the default
   /// gate those that the scenario can have.
   fileprivate var metricsToBisect: [MetricName] {
-    gate.rules.filter { $0.severity != .off && !$0.metric.isInstances }.map(\.metric).filter { metric in
+    gate.rules.filter { $0.severity != .off && !$0.metric.isCounted }.map(\.metric).filter { metric in
       !gate.isStandard || canHave(metric, hasTreeMemory: hasTreeMemory)
     }
   }

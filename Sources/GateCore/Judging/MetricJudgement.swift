@@ -65,13 +65,13 @@ extension Tolerance {
 }
 
 extension MetricKind {
-  /// nil for instances, whose `auto` is their default tolerance: equal runs have equal numbers.
+  /// nil for what is counted, whose `auto` is their default tolerance: equal runs have equal numbers.
   package var automaticBounds: Tolerance.Bounds? {
     switch self {
     case .peak, .steadyLevel, .height, .remainder, .rate: .memory
     case .slope: .growth
     case .reported: .reported
-    case .instances: nil
+    case .instances, .count, .countedBytes: nil
     }
   }
 }

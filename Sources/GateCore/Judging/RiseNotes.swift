@@ -15,16 +15,18 @@ extension ScenarioResult {
       + (rises.isEmpty ? [] : [.ungatedRises(rises: rises)])
   }
 
-  /// The classes without a rule that gained more instances than the standard tolerance allows, also from none.
+  /// The classes, and the counts of allocations, without a rule that gained more than the standard tolerance allows; a class
+  /// also from none.
   private func instanceRises(above baseline: Baseline) -> [Rise] {
     guard let before = baseline.instances, let now = instances, now.refusal == nil else { return [] }
     let judged = Set(gate.rules.map(\.metric))
-    return now.metrics.keys.filter { !judged.contains($0) }.sorted().compactMap { metric in
-      let (base, level) = (before.least(of: metric) ?? 0, now.least(of: metric) ?? 0)
-      let allowed = Tolerance.standard(of: metric).allowed(above: [base], of: metric)
-      return level - base > allowed
-        ? Rise(metric: metric, unit: unit(of: metric), before: base, after: level) : nil
-    }
+    return now.metrics.keys
+      .filter { !judged.contains($0) && ($0.isInstances || before.metrics[$0] != nil) }.sorted().compactMap { metric in
+        let (base, level) = (before.least(of: metric) ?? 0, now.least(of: metric) ?? 0)
+        let allowed = Tolerance.standard(of: metric).allowed(above: [base], of: metric)
+        return level - base > allowed
+          ? Rise(metric: metric, unit: unit(of: metric), before: base, after: level) : nil
+      }
   }
 
   /// Smaller rises within the tolerance are not worth a word, as shares of the level.
@@ -81,7 +83,7 @@ extension MetricKind {
     switch self {
     case .peak, .steadyLevel, .height, .remainder: 2 * MetricJudgement.leastDeviation
     case .slope: Tolerance.Bounds.growth.amount
-    case .rate, .reported, .instances: 0
+    case .rate, .reported, .instances, .count, .countedBytes: 0
     }
   }
 }

@@ -150,7 +150,7 @@ extension ScenarioResult {
   /// A note if a metric that can fail the scenario was compared by size alone.
   private var noteOnTooFewValues: Note? {
     let judged = summary.metrics.first {
-      $0.method == .thresholds && $0.rule.severity == .fail && !$0.metric.isInstances
+      $0.method == .thresholds && $0.rule.severity == .fail && !$0.metric.isCounted
     }
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
     return .tooFewValues(current: now, baseline: before)
@@ -190,7 +190,7 @@ private struct MetricInScenario {
   /// The metric's result, or a note on why it is not judged; neither if the default gate has a metric that the
   /// scenario cannot have.
   var judged: (metric: MetricResult?, note: Note?) {
-    if metric.isInstances { return judgedInstances }
+    if metric.isCounted { return judgedCounts }
     let judged = judgedValues
     guard var result = judged.metric, !result.verdict.isProblem, let hiding = incompleteness else { return judged }
     (result.verdict, result.reason) = (.inconclusive, .incomplete(note: hiding))
@@ -238,24 +238,34 @@ private struct MetricInScenario {
     return (result, .uncertainFall(metric: metric, cause: doubt))
   }
 
-  /// Compares the least numbers of both sides by size: living objects have no noise that more repetitions would show.
-  private var judgedInstances: (metric: MetricResult?, note: Note?) {
+  /// Compares the least numbers of both sides by size: what is counted has no noise that more repetitions would show.
+  private var judgedCounts: (metric: MetricResult?, note: Note?) {
     let (now, before) = (scenario.instances?.least(of: metric), baseline?.instances?.least(of: metric))
-    guard let counts = scenario.instances, counts.refusal == nil, now != nil || before != nil else {
-      return unavailable(in: 0, because: unavailabilityOfInstances)
-    }
+    guard let counts = scenario.instances, counts.refusal == nil || !metric.isInstances,
+      now != nil || before != nil && metric.isInstances
+    else { return unavailable(in: 0, because: unavailabilityOfCounts) }
+    let hasBaseline = metric.isInstances ? baseline?.instances != nil : before != nil
     let judgement = MetricJudgement(
-      rule: rule, unit: unit, current: [now ?? 0], baseline: baseline?.instances.map { _ in [before ?? 0] },
+      rule: rule, unit: unit, current: [now ?? 0], baseline: hasBaseline ? [before ?? 0] : nil,
       missingBaseline: missing, plan: RepetitionPlan(min: 1, max: 1), repetitions: 1, growth: [])
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = .noBaseline }
+    if rule.isExact { requireExactness(of: &result) }
     return (result, nil)
   }
 
-  private var unavailabilityOfInstances: Unavailability {
+  /// Fewer than the baseline or the limit would let a later rise by as many pass.
+  private func requireExactness(of result: inout MetricResult) {
+    guard !result.verdict.isProblem, let now = result.current?.median else { return }
+    let wanted = rule.limit?.value ?? result.baseline?.median
+    if let wanted, now < wanted { (result.verdict, result.reason) = (.regression, .fewer(than: wanted)) }
+  }
+
+  private var unavailabilityOfCounts: Unavailability {
+    if !metric.isInstances { return .allocationsNotCounted(refusal: scenario.instances?.allocationRefusal) }
     guard let counts = scenario.instances else { return .instancesNotCounted(refusal: nil) }
     if let refusal = counts.refusal { return .instancesNotCounted(refusal: refusal) }
-    let others = Set(counts.metrics.keys.map(\.reportedName))
+    let others = Set(counts.metrics.keys.filter(\.isInstances).map(\.reportedName))
     return .noInstances(others: ReportedNames(others, missing: metric.reportedName))
   }
 

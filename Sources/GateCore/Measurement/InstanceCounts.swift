@@ -1,9 +1,11 @@
-/// The living instances of Swift classes in some repetitions, which were run only for this.
+/// What repetitions counted that were run only for this: the living instances of Swift classes, and allocations.
 package struct InstanceCounts: Sendable, Equatable, Codable {
   /// One value for each repetition (``MetricName/instances(of:)``).
   package var metrics: [MetricName: [Double]]
-  /// Why nothing was counted; nil if something was.
+  /// Why no instances were counted; nil if some were, or none were to be counted.
   package var refusal: InstanceRefusal?
+  /// The same of allocations.
+  package var allocationRefusal: AllocationRefusal?
 
   /// Programs have hundreds of classes, and each that is kept is stored in results and baselines.
   private static let (mostClasses, fewestInstances) = (100, 50.0)
@@ -26,6 +28,15 @@ package struct InstanceCounts: Sendable, Equatable, Codable {
       .sorted { (Self.least($1.values), $0.name) < (Self.least($0.values), $1.name) }
     for (name, values) in all.filter({ gated.contains($0.name) }) + others.prefix(Self.mostClasses) {
       metrics[name] = values
+    }
+  }
+
+  /// Adds the allocations of repetitions.
+  package mutating func add(_ readings: [AllocationReading]) {
+    allocationRefusal = readings.lazy.compactMap(\.refusal).first
+    guard allocationRefusal == nil else { return }
+    for metric in CountMetric.allCases {
+      metrics[metric.name] = readings.map { Double($0.counts[metric] ?? 0) }
     }
   }
 

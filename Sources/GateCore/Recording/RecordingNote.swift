@@ -70,7 +70,7 @@ package enum RecordingNote: Sendable, Hashable, Codable {
     case .marksDropped, .messagesDropped: metric.kind.isFromMessages || metric.inPhase != nil
     case .numbersTooLarge, .unknownMarks: metric.isValue
     case .secondUnits(let values): values.contains { $0.metric == metric.text }
-    case .tooFewDescriptors, .processesSeldomRead: !metric.isValue && !metric.isInstances
+    case .tooFewDescriptors, .processesSeldomRead: !metric.isValue && !metric.isCounted
     default: false
     }
   }

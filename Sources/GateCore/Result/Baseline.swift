@@ -144,12 +144,12 @@ extension Baseline {
 
   /// The instances of the approved run; nil if none were counted.
   package var instances: InstanceCounts? {
-    let counted = metrics.filter(\.key.isInstances)
+    let counted = metrics.filter(\.key.isCounted)
     return counted.isEmpty ? nil : InstanceCounts(metrics: counted)
   }
 
   /// The number of measured repetitions; a metric may be missing in some.
-  package var repetitionCount: Int { metrics.lazy.filter { !$0.key.isInstances }.map(\.value.count).max() ?? 0 }
+  package var repetitionCount: Int { metrics.lazy.filter { !$0.key.isCounted }.map(\.value.count).max() ?? 0 }
 
   /// Whether it has a steady level in so few repetitions that the default gate does not judge it.
   func isSeldomSteady(in metric: MetricName) -> Bool {
@@ -193,7 +193,7 @@ extension ScenarioResult {
         end: End(.exited, code: 0),
         duration: .zero,
         processes: 0,
-        metrics: baseline.metrics.filter { !$0.key.isInstances }
+        metrics: baseline.metrics.filter { !$0.key.isCounted }
           .compactMapValues { index < $0.count ? $0[index] : nil },
         treeMethod: baseline.treeMethod
       )

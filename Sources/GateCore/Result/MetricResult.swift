@@ -118,6 +118,8 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case noBaseline
   /// The baseline does not have this metric.
   case notInBaseline
+  /// Fewer than the baseline or the limit of an exact rule.
+  case fewer(than: Double)
   /// It rose by more than its tolerance (``MetricResult/change``).
   case rise
   /// It fell by more than its tolerance.
@@ -196,6 +198,8 @@ package enum Unavailability: Sendable, Hashable, Codable {
   case neverSteady(steadiness: Steadiness)
   /// Instances were not counted; without a reason, they are not counted by this command.
   case instancesNotCounted(refusal: InstanceRefusal?)
+  /// nil if they were not to be counted.
+  case allocationsNotCounted(refusal: AllocationRefusal?)
   /// No instance of the class was allocated; the classes that had some.
   case noInstances(others: ReportedNames)
 }

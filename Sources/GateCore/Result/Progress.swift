@@ -7,7 +7,7 @@ package enum Progress: Sendable, Equatable {
     case explaining
     /// With the profiler, to explain later rises.
     case profiling
-    /// With the counters of instances.
+    /// With the counters of instances or allocations.
     case counting
     /// With this memory limit.
     case limiting(to: Bytes)

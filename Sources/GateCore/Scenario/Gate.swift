@@ -35,6 +35,8 @@ package struct GateRule: Sendable, Hashable {
   /// The largest value that the metric may have.
   package var limit: Amount?
   package var severity: Severity
+  /// Whether fewer than the baseline or the limit fail as well, so that both stay what the program needs.
+  package var isExact = false
 
   package init(metric: MetricName, tolerance: Tolerance?, limit: Amount? = nil, severity: Severity = .fail) {
     self.metric = metric
@@ -51,9 +53,10 @@ package enum Tolerance: Sendable, Hashable {
   /// `auto`: derived from the level and the noise of the baseline's values.
   case automatic
 
-  /// The tolerance of a rule without one: `auto`, 20 % and 50 for instances, and 3 % for a reported value, in whose unit no
-  /// amount is known to be insignificant.
+  /// The tolerance of a rule without one: `auto`, 20 % and 50 for instances, 1 % for allocations, and 3 % for a reported
+  /// value, in whose unit no amount is known to be insignificant.
   package static func standard(of metric: MetricName) -> Tolerance {
+    if CountMetric(metric) != nil { return .bounds(relative: Percent(1), absolute: nil) }
     if metric.isInstances { return .bounds(relative: Percent(20), absolute: .number(50)) }
     return metric.isValue ? .bounds(relative: Percent(3), absolute: nil) : .automatic
   }

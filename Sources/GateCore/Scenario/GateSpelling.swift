@@ -1,9 +1,10 @@
 extension GateRule {
   /// The rule as written under `gate:` in a project file, as in `peak_rss: [0.6%, 128KiB]` or `growth: {limit: 1KiB}`.
   package var spelled: String {
-    let tolerance = tolerance?.spelled
+    let tolerance = isExact ? nil : tolerance?.spelled
     var others: [String] = []
     if let limit { others.append("limit: \(limit.spelled)") }
+    if isExact { others.append("exact: true") }
     if severity != .fail { others.append("on: \(severity.rawValue)") }
     if let tolerance, others.isEmpty { return "\(metric): \(tolerance)" }
     let values = (tolerance.map { ["tolerance: \($0)"] } ?? []) + others

@@ -122,7 +122,7 @@ package struct RuleBounds: Decodable {
   }
 
   private enum CodingKeys: CodingKey {
-    case percent, absolute, limit, amounts, automatic, allowed
+    case percent, absolute, limit, amounts, automatic, allowed, exact
   }
 
   private var percent: Double?
@@ -131,12 +131,14 @@ package struct RuleBounds: Decodable {
   /// All amounts of a rule are of one kind; otherwise no value could match them.
   private var amounts: Amounts?
   private var automatic: Bool
+  private var exact: Bool
   /// The absolute change that the rule allowed, if it was applied.
   package var allowed: Double?
 
   package init(_ rule: GateRule, allowed: Double? = nil) {
     self.allowed = allowed
     automatic = false
+    exact = rule.isExact
     limit = rule.limit?.value
     var amount = rule.limit
     switch rule.tolerance {
@@ -161,11 +163,13 @@ package struct RuleBounds: Decodable {
       case (nil, nil): nil
       case (let percent, let absolute): .bounds(relative: percent, absolute: absolute)
       }
-    return GateRule(metric: metric, tolerance: tolerance, limit: amount(limit), severity: severity)
+    var rule = GateRule(metric: metric, tolerance: tolerance, limit: amount(limit), severity: severity)
+    rule.isExact = exact
+    return rule
 
     func amount(_ value: Double?) -> Amount? {
       value.map { value in
-        switch metric.isValue ? amounts : nil {
+        switch metric.takesNumbers ? amounts : nil {
         case nil: .size(Bytes(Int64(value)))
         case .seconds: .time(.nanoseconds(Int64((value * 1e9).rounded())))
         case .number: .number(value)
@@ -184,6 +188,7 @@ package struct RuleBounds: Decodable {
     }
     amounts = try fields.decodeIfPresent(Amounts.self, forKey: .amounts)
     automatic = try fields.decodeIfPresent(Bool.self, forKey: .automatic) ?? false
+    exact = try fields.decodeIfPresent(Bool.self, forKey: .exact) ?? false
     allowed = try number(.allowed)
     percent = try number(.percent, atMost: 10_000)
     absolute = amounts == .seconds ? try number(.absolute, atMost: 1e9) : try number(.absolute)
@@ -198,6 +203,7 @@ package struct RuleBounds: Decodable {
     try fields.encode(limit, forKey: .limit)
     try fields.encodeIfPresent(amounts, forKey: .amounts)
     if automatic { try fields.encode(true, forKey: .automatic) }
+    if exact { try fields.encode(true, forKey: .exact) }
     try fields.encodeIfPresent(allowed, forKey: .allowed)
   }
 }

@@ -16,12 +16,16 @@ package enum MetricKind: Sendable, CaseIterable {
   case reported
   /// The number of living instances of a class.
   case instances
+  /// A number of calls.
+  case count
+  /// An amount of memory that a program asked for, to the byte.
+  case countedBytes
 
   /// Whether it is per iteration or second: it may be zero, and a percentage of it makes no sense.
   package var isRate: Bool {
     switch self {
     case .slope, .rate: true
-    case .peak, .steadyLevel, .height, .remainder, .reported, .instances: false
+    case .peak, .steadyLevel, .height, .remainder, .reported, .instances, .count, .countedBytes: false
     }
   }
 
@@ -29,22 +33,22 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isLevel: Bool {
     switch self {
     case .peak, .steadyLevel: true
-    case .height, .remainder, .slope, .rate, .reported, .instances: false
+    case .height, .remainder, .slope, .rate, .reported, .instances, .count, .countedBytes: false
     }
   }
 
   /// Whether its values are whole bytes of memory; others may have fractions.
   package var isWholeBytes: Bool {
     switch self {
-    case .peak, .steadyLevel, .height, .remainder: true
-    case .slope, .rate, .reported, .instances: false
+    case .peak, .steadyLevel, .height, .remainder, .countedBytes: true
+    case .slope, .rate, .reported, .instances, .count: false
     }
   }
 
   package var canBeNegative: Bool {
     switch self {
     case .remainder, .slope, .reported: true
-    case .peak, .steadyLevel, .height, .rate, .instances: false
+    case .peak, .steadyLevel, .height, .rate, .instances, .count, .countedBytes: false
     }
   }
 
@@ -52,7 +56,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var hasStoredUnit: Bool {
     switch self {
     case .slope, .reported, .instances: true
-    case .peak, .steadyLevel, .height, .remainder, .rate: false
+    case .peak, .steadyLevel, .height, .remainder, .rate, .count, .countedBytes: false
     }
   }
 
@@ -60,18 +64,19 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isFromMessages: Bool {
     switch self {
     case .remainder, .slope, .reported, .instances: true
-    case .peak, .steadyLevel, .height, .rate: false
+    case .peak, .steadyLevel, .height, .rate, .count, .countedBytes: false
     }
   }
 
   /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
     switch self {
-    case .peak, .steadyLevel, .height, .remainder: "bytes"
+    case .peak, .steadyLevel, .height, .remainder, .countedBytes: "bytes"
     case .slope: perIteration ? "bytes/iteration" : "bytes/second"
     case .rate: "bytes/second"
     case .reported: reported ?? ""
     case .instances: "instances"
+    case .count: "allocations"
     }
   }
 }

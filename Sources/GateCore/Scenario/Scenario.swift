@@ -113,6 +113,8 @@ package struct Target: Sendable, Equatable {
   package var samplingInterval: Bytes?
   /// Whether the living instances of Swift classes are counted (``InstanceReading``).
   package var countsInstances = false
+  /// Whether allocations are counted (``AllocationReading``).
+  package var countsAllocations = false
 
   package init(command: Command, workingDirectory: String) {
     self.command = command

@@ -49,6 +49,7 @@ struct PrivateFolder {
     unlink(Profiler.libraryPath(in: path).systemText)
     unlink(Profiler.ringPath(in: path).systemText)
     InstanceCounter.removeFiles(in: path)
+    AllocationCounter.removeFiles(in: path)
     rmdir(path.systemText)
   }
 }

@@ -12,6 +12,8 @@ struct Instruments {
   var profiler: Profiler?
   /// Set if instances are counted.
   var instances: InstanceCounter?
+  /// Set if allocations are counted.
+  var allocations: AllocationCounter?
 
   init(for scenario: Scenario, on method: MeasurementMethod) {
     cgroup = method.isInCgroup ? Cgroup(at: .current, limit: scenario.memoryLimit) : nil

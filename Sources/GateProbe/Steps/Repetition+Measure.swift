@@ -56,6 +56,8 @@ extension Repetition {
     recording.usage = usage
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
+    let program = report.processes.first(where: \.isMain)?.id
+    recording.allocations = run.instruments.allocations?.finish(program: program)
     recording.profiles = run.instruments.profiler?.profiles ?? []
     return recording
   }

@@ -148,6 +148,7 @@ extension Repetition {
     var instruments = Instruments(for: scenario, on: settings.method)
     do throws(SystemFailure) {
       if scenario.target.countsInstances { instruments.instances = try InstanceCounter(in: folder.path) }
+      if scenario.target.countsAllocations { instruments.allocations = try AllocationCounter(in: folder.path) }
       guard let interval = scenario.target.samplingInterval, settings.method.isTraced else { return instruments }
       instruments.profiler = try Profiler(interval: interval, in: folder.path)
       return instruments
@@ -204,6 +205,7 @@ extension Repetition {
     environment["HIGHWATER_MARKS"] = folder.marksPath
     instruments.profiler?.add(to: &environment)
     instruments.instances?.add(to: &environment)
+    instruments.allocations?.add(to: &environment)
     var request = LaunchRequest(
       words: scenario.target.command.words,
       environment: environment,

@@ -59,7 +59,7 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), of a kind of memory "
+      : "the metrics are \(Shown.list((MetricName.wholeRun + MetricName.counts).map(\.text))), of a phase \(ofPhase), of a kind of memory "
         + "`peak_KIND`, `steady_KIND`, `tree_peak_KIND` and `tree_steady_KIND` with a KIND of "
         + "\(Shown.list(MemoryKind.allCases.map(\.rawValue))), `value.NAME` for "
         + "a value that the target reports as `value NAME NUMBER UNIT`, and `instances.CLASS` for a Swift class"
@@ -75,7 +75,7 @@ struct GateReader {
   private static func nearest(to text: String) -> String? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 3, let last = parts.last else {
-      return NearMiss.closest(to: text, among: (MetricName.wholeRun + KindMetric.allCases.map(\.name)).map(\.text))
+      return NearMiss.closest(to: text, among: MetricName.listed.map(\.text))
     }
     let phase = parts[1..<(parts.count - 1)].joined(separator: ".")
     let names = MetricName.perPhase.map(\.text)
@@ -104,7 +104,9 @@ struct GateReader {
     var rule = GateRule(metric: metric, tolerance: nil)
     if let value = fields["limit"] { rule.limit = amount(value, as: "limit", of: metric, example: "limit: 200MiB") }
     fields.take(GateKeys.on, into: &rule.severity)
-    if fields["limit"] == nil { rule.tolerance = .standard(of: metric) }
+    fields.take(GateKeys.exact, into: &rule.isExact)
+    if fields["limit"] == nil { rule.tolerance = rule.isExact ? Self.exactly(metric) : .standard(of: metric) }
+    checkExactness(of: rule, in: fields)
     if let tolerance = fields["tolerance"].flatMap({ tolerance($0, as: "tolerance", of: metric) }) {
       rule.tolerance = tolerance
     }
@@ -115,6 +117,22 @@ struct GateReader {
       )
     }
     return rule
+  }
+
+  private static func exactly(_ metric: MetricName) -> Tolerance {
+    .bounds(relative: nil, absolute: metric.takesNumbers ? .number(0) : .size(.zero))
+  }
+
+  private func checkExactness(of rule: GateRule, in fields: Fields) {
+    guard rule.isExact else { return }
+    if !rule.metric.isCounted {
+      context.printError(
+        "`\(rule.metric)` cannot be exact: equal runs differ by some pages", at: fields.place(of: "exact"),
+        hint: "`exact` is for \(Shown.list(CountMetric.allCases.map(\.rawValue))) and `instances.CLASS`")
+    } else if fields["tolerance"] != nil {
+      context.printError(
+        "an exact rule has no tolerance", at: fields.place(of: "tolerance"), hint: "remove `exact` or `tolerance`")
+    }
   }
 
   /// `3%`, `512KiB`, `auto`, or a percentage and an amount in a list.
@@ -138,7 +156,7 @@ struct GateReader {
   }
 
   private static func example(_ name: String, of metric: MetricName) -> String {
-    metric.isValue ? "\(name): [3%, 10]" : "\(name): [3%, 512KiB]"
+    metric.takesNumbers ? "\(name): [3%, 10]" : "\(name): [3%, 512KiB]"
   }
 
   private func bound(
@@ -147,9 +165,9 @@ struct GateReader {
     of metric: MetricName
   ) -> (relative: Percent?, absolute: Amount?)? {
     let example = Self.example(name, of: metric)
-    let amounts = metric.isValue ? "a number, a size, a duration" : "a size"
+    let amounts = metric.takesNumbers ? "a number, a size, a duration" : "a size"
     guard let text = value.scalar else {
-      let kinds = metric.isValue ? "a percentage, \(amounts)" : "a percentage or a size"
+      let kinds = metric.takesNumbers ? "a percentage, \(amounts)" : "a percentage or a size"
       context.expected(kinds, as: name, not: value, example: example)
       return nil
     }
@@ -157,7 +175,7 @@ struct GateReader {
       return context.quantity(value, as: name, kind: "a percentage", example: example, Percent.init(parsing:))
         .map { (relative: $0, absolute: nil) }
     }
-    guard metric.isValue || Double(text) == nil else {
+    guard metric.takesNumbers || Double(text) == nil else {
       context.printError(
         "the tolerance `\(Shown.text(text))` has no unit",
         at: value.place,
@@ -174,13 +192,14 @@ struct GateReader {
 
   /// A size; for a reported value also a duration, or a bare number in the target's own unit.
   private func amount(_ value: YAMLValue, as name: String, of metric: MetricName, example: String) -> Amount? {
-    guard metric.isValue else { return context.bytes(value, as: name, example: example).map(Amount.size) }
+    guard metric.takesNumbers else { return context.bytes(value, as: name, example: example).map(Amount.size) }
     let amount = context.quantity(
       value, as: name, kind: "a number, a size or a duration", example: "\(name): 1000", Amount.init(parsing:)
     )
-    guard let amount, metric.isInstances, !amount.fits(unit: metric.unit(perIteration: false)) else { return amount }
+    let unit = metric.unit(perIteration: false)
+    guard let amount, metric.isCounted, !amount.fits(unit: unit) else { return amount }
     context.printError(
-      "the \(name) `\(amount.spelled)` of `\(metric)` is not a number of instances", at: value.place,
+      "the \(name) `\(amount.spelled)` of `\(metric)` is not a number of \(unit)", at: value.place,
       hint: "such as `\(name): 50`")
     return nil
   }

@@ -53,7 +53,7 @@ extension TrendEvent {
   /// memory fell.
   var bisectCommand: [String]? {
     guard let commits, kind == .rise || kind == .mixed || kind == .creep,
-      let change = mainChanges.first(where: { $0.size > 0 && !$0.metric.isInstances })
+      let change = mainChanges.first(where: { $0.size > 0 && !$0.metric.isCounted })
     else { return nil }
     return ["highwater", "bisect", "--good", commits.good, "--bad", commits.bad, "--metric", change.metric.text]
       + (kind == .creep ? ["--all-steps"] : []) + [change.scenario.text]

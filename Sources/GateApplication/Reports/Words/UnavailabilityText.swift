@@ -29,6 +29,7 @@ extension Unavailability {
     case .neverSteady(let steadiness):
       [steadiness.displayText, Self.remedy].compactMap(\.self).joined(separator: "; ")
     case .instancesNotCounted(let refusal): refusal?.displayText ?? "only `check` counts instances"
+    case .allocationsNotCounted(let refusal): refusal?.displayText ?? "only `check` counts allocations"
     case .noInstances(let others) where others.count == 0: "no instance of `\(metric.reportedName)` was allocated"
     case .noInstances(let others):
       "no instance of `\(metric.reportedName)` was allocated; there were instances of \(others.displayText)"
@@ -40,6 +41,19 @@ extension Unavailability {
 
   private static func inFew(_ count: Int, _ total: Int) -> String {
     count == 0 ? "in no repetition" : "in only \(count) of \(total) repetitions"
+  }
+}
+
+extension AllocationRefusal {
+  /// Why allocations were not counted, as a clause.
+  var displayText: String {
+    switch self {
+    case .notLoaded:
+      "the program did not load the library that counts: it is fully static, or set-user-ID; link it dynamically"
+    case .replaced:
+      "the program contains an allocator of its own (a `malloc` in the executable); link the allocator as a library"
+    case .failedRepetition: "the scenario failed while its allocations were counted"
+    }
   }
 }
 

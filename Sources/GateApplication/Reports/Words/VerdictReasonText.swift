@@ -8,6 +8,11 @@ extension MetricResult {
       switch reason {
       case .noBaseline: ["no baseline is stored for this environment"]
       case .notInBaseline: ["the baseline does not have \(metric); approve again to add it"]
+      case .fewer(let wanted):
+        [
+          "\(metric) is \(amount(current?.median ?? 0)), \(amount(wanted - (current?.median ?? wanted))) below "
+            + (rule.limit == nil ? "the baseline of an `exact` rule; approve it" : "its `exact` limit; lower the limit")
+        ]
       case .rise: [riseText, methodText]
       case .fall: [fallText, methodText]
       case .undecided(let bound): [intervalText(upTo: bound), valuesText, detectableText]
@@ -82,7 +87,7 @@ extension MetricResult {
   }
 
   private var methodText: String? {
-    method == .thresholds && !metric.isInstances
+    method == .thresholds && !metric.isCounted
       ? "too few values for a statistical test, so only the size of the change decides" : nil
   }
 

@@ -99,39 +99,55 @@ struct ScenarioRun {
     return result
   }
 
-  /// Runs further repetitions that only count instances, if the gate has a rule on them and it has not been done.
+  /// Runs further repetitions that only count instances or allocations, if the gate has a rule on them and it has not been
+  /// done.
   ///
   /// Their memory includes the counters, so that they are no repetitions of the result, and cannot make a baseline.
   ///
   /// - Returns: false after an interruption.
   mutating func countInstances() -> Bool {
-    guard scenario.gate.countsInstances, instances == nil, failure == nil else { return true }
-    var readings: [InstanceReading] = []
-    for number in 1...Self.countingRepetitions {
-      guard let reading = countInstances(number) else { return false }
-      readings.append(reading)
-      if reading.refusal != nil { break }
+    guard instances == nil, failure == nil else { return true }
+    var counts: InstanceCounts?
+    if scenario.gate.countsInstances {
+      guard let readings = counted(\.countsInstances, { $0.instances ?? InstanceReading(refusal: .notLoaded) }) else {
+        return false
+      }
+      counts = InstanceCounts(readings.map { $0 ?? InstanceReading(refusal: .failedRepetition) }, for: scenario.gate)
     }
-    instances = InstanceCounts(readings, for: scenario.gate)
+    if scenario.gate.countsAllocations {
+      guard let readings = counted(\.countsAllocations, { $0.allocations ?? AllocationReading(refusal: .notLoaded) })
+      else { return false }
+      counts = counts ?? InstanceCounts()
+      counts?.add(readings.map { $0 ?? AllocationReading(refusal: .failedRepetition) })
+    }
+    instances = counts
     return true
   }
 
   /// The least of three snapshots is compared.
   private static let countingRepetitions = 3
 
-  private mutating func countInstances(_ number: Int) -> InstanceReading? {
+  /// What repetitions with a counter read, nil of one that failed, which is the last; nil after an interruption.
+  private mutating func counted<Reading>(
+    _ counter: WritableKeyPath<Target, Bool>, _ reading: (Recording) -> Reading
+  ) -> [Reading?]? {
     var counting = scenario
-    counting.target.countsInstances = true
-    showProgress(
-      .repetitionStarted(
-        Progress.Repetition(
-          scenario: scenario.name, number: number, of: Self.countingRepetitions, isComparison: isComparison,
-          purpose: .counting)))
-    let output = artifacts.output(of: folderName, repetition: 0)
-    guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
-    times += recording.times
-    guard recording.failure(in: counting, loop: nil) == nil else { return InstanceReading(refusal: .failedRepetition) }
-    return recording.instances ?? InstanceReading(refusal: .notLoaded)
+    counting.target[keyPath: counter] = true
+    var readings: [Reading?] = []
+    for number in 1...Self.countingRepetitions {
+      showProgress(
+        .repetitionStarted(
+          Progress.Repetition(
+            scenario: scenario.name, number: number, of: Self.countingRepetitions, isComparison: isComparison,
+            purpose: .counting)))
+      let output = artifacts.output(of: folderName, repetition: 0)
+      guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
+      times += recording.times
+      let hasFailed = recording.failure(in: counting, loop: nil) != nil
+      readings.append(hasFailed ? nil : reading(recording))
+      if hasFailed { break }
+    }
+    return readings
   }
 
   /// Fails, before a target is started, if the scenario has a `limit` and none can be set here.

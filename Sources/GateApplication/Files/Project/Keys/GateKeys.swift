@@ -2,7 +2,9 @@ import GateCore
 
 /// The keys of `gate`, which are metrics, and those of a rule.
 enum GateKeys {
-  static let form = ValueForm<Gate>(.map([memoryMetrics: gated(tolerance), "^(value|instances)[.].+$": gated(own)])) {
+  static let form = ValueForm<Gate>(
+    .map([memoryMetrics: gated(tolerance), "^((value|instances)[.].+|allocations)$": gated(own)])
+  ) {
     value, _, context in GateReader(context: context).gate(value)
   }
 
@@ -12,6 +14,10 @@ enum GateKeys {
 
   static let on = Key(
     "on", ValueForm<GateRule.Severity>.choice, "what a rise does", standard: "`fail`", example: "on: warn")
+
+  static let exact = Key(
+    "exact", .either("true", or: "false"), "whether fewer fail as well, for what is counted", standard: "`false`",
+    example: "exact: true")
 
   /// The reader of a metric reads its tolerance and its limit, whose unit is that of the metric.
   static let rule = KeyTable(
@@ -23,7 +29,7 @@ enum GateKeys {
       KeyRow(
         name: "limit", meaning: "an upper bound that needs no baseline", standard: "none", example: "limit: 200MiB",
         shape: anyAmount),
-      on.row,
+      on.row, exact.row,
     ], example: "peak_rss: {tolerance: 3%}")
 
   private static let tolerance = tolerances(of: .size)
@@ -39,7 +45,10 @@ enum GateKeys {
     "(tree_)?(peak|steady)_(\(MemoryKind.allCases.map(\.rawValue).joined(separator: "|")))"
 
   private static var memoryMetrics: String {
-    let (whole, phase) = (MetricName.wholeRun.map(\.text) + [kinds], MetricName.perPhase.map(\.text))
+    let (whole, phase) = (
+      (MetricName.wholeRun + MetricName.counts).map(\.text).filter { $0 != "allocations" } + [kinds],
+      MetricName.perPhase.map(\.text)
+    )
     return "^(\(whole.joined(separator: "|"))|phase[.].+[.](\(phase.joined(separator: "|"))))$"
   }
 }

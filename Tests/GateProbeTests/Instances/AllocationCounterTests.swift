@@ -1,0 +1,71 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Counting allocations", .timeLimit(.minutes(60)))
+struct AllocationCounterTests {
+  let harness = ScenarioHarness()
+
+  /// Allocates as often as its argument says, and as much in a child.
+  private static let source = """
+    #include <stdlib.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    int main(int count, char **words) {
+      (void)count;
+      int child = fork();
+      for (int n = atoi(words[1]); n > 0; n--) {
+        char *volatile block = malloc(24);
+        free(realloc(block, 100));
+      }
+      if (child != 0) wait(NULL);
+      _exit(0);
+    }
+    """
+
+  private func counted(_ program: String, _ argument: String) throws -> AllocationReading {
+    var scenario = harness.scenario(.arguments([program, argument]))
+    scenario.target.countsAllocations = true
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil, "\(recording.outputTail)")
+    return try #require(recording.allocations)
+  }
+
+  @Test("The numbers of all processes differ by exactly what the program does more")
+  func exact() throws {
+    let program = try harness.testProcesses.compiled(Self.source)
+    let (few, many) = (try counted(program, "10").counts, try counted(program, "510").counts)
+    func more(_ metric: CountMetric) throws -> Int64 { try #require(many[metric]) - #require(few[metric]) }
+    #expect(try more(.allocations) == 2 * 500 * 2)
+    #expect(try more(.allocatedBytes) == 2 * 500 * 124)
+    #expect(try more(.liveHeap) == 0)
+  }
+
+  @Test("A static program, and one with an allocator of its own, are refused")
+  func refusals() throws {
+    let still = try harness.testProcesses.compiled(Self.source, flags: ["-O0", "-static"])
+    #expect(try counted(still, "1").refusal == .notLoaded)
+    let own =
+      "void *malloc(unsigned long n) { static char a[9999], *p = a; p += n; return p - n; } void free(void *p) {}"
+    let program = try harness.testProcesses.compiled(
+      own + "int main(int n, char **w) { return malloc(n) == w; }", flags: ["-O0", "-w", "-rdynamic", "-fno-builtin"])
+    #expect(try counted(program, "1").refusal == .replaced)
+  }
+
+  @Test("Only whole files with plausible numbers are read")
+  func files() {
+    func file(_ name: String, _ numbers: [Int64]) -> AllocationFile? {
+      AllocationFile(name: name, numbers.withUnsafeBytes(Array.init))
+    }
+    #expect(file("12.0", [1, 5, 50, 0, 40])?.bytes == 50)
+    #expect(file("12.1", [2, 0, 0, 0, 0])?.isReplaced == true)
+    for (name, numbers) in [
+      ("12.0", [0, 5, 50, 0, 40]), ("12.0", [1, -5, 50, 0, 40]), ("12.0", [1, 5, 1 << 60, 0, 40]),
+      ("x.0", [1, 5, 5, 0, 4]),
+      ("12.0", [1, 5]),
+    ] as [(String, [Int64])] {
+      #expect(file(name, numbers) == nil)
+    }
+  }
+}
