@@ -64,6 +64,27 @@ struct ScenarioSelfCheckTests {
     #expect(check(steady, [21, 21, 21, 21, 21], injecting: Self.fivePercent, gate: warning).outcome == .notGated)
   }
 
+  @Test("What was not injected proves nothing, and a leak that the gate would allow is missed")
+  func mutations() throws {
+    let unchanged = check(steady, steady, injecting: .size(.zero)).result
+    func outcome(_ mutation: Mutation, wasInjected: Bool) -> ScenarioSelfCheck.Outcome {
+      ScenarioSelfCheck(
+        unchanged, unchanged: unchanged, injecting: .automatic, of: .kibibytes(100), as: mutation,
+        wasInjected: wasInjected
+      ).outcome
+    }
+    #expect(outcome(.arena, wasInjected: false) == .notInjected)
+    #expect(outcome(.leak, wasInjected: true) == .missed && outcome(.held, wasInjected: true) == .allowed)
+  }
+
+  @Test("The default amount is 5 % of the peak, and at least twice what the gate allows")
+  func automatic() {
+    #expect(InjectedAmount.automatic.bytes(ofPeak: .mebibytes(100), allowed: 1e6, pageSize: 4096) == .mebibytes(5))
+    #expect(
+      InjectedAmount(parsing: "auto")?.bytes(ofPeak: .mebibytes(4), allowed: 262_144, pageSize: 4096) == .kibibytes(512)
+    )
+  }
+
   @Test("A failed target is neither found nor missed")
   func failed() {
     let failure = Failure(problem: .commandTimeout(after: .seconds(1)))

@@ -12,7 +12,9 @@ struct SelfCheckReportTests {
     injecting amount: InjectedAmount = .share(Percent(5)),
     gate: [GateRule] = [GateRule(metric: .peakRSS, tolerance: .automatic)],
     failure: Failure? = nil,
-    notes: [Note] = []
+    notes: [Note] = [],
+    as mutation: Mutation = .held,
+    wasInjected: Bool = true
   ) -> ScenarioSelfCheck {
     func measured(_ values: [Double]) -> ScenarioResult {
       let repetitions = values.map { value in
@@ -28,7 +30,7 @@ struct SelfCheckReportTests {
     result = result.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
     return ScenarioSelfCheck(
       result, unchanged: unchanged, injecting: amount,
-      of: amount.bytes(ofPeak: .mebibytes(20), pageSize: 4096))
+      of: amount.bytes(ofPeak: .mebibytes(20), pageSize: 4096), as: mutation, wasInjected: wasInjected)
   }
 
   private static let checks: [ScenarioSelfCheck] = [
@@ -44,6 +46,8 @@ struct SelfCheckReportTests {
       notes: [.recording(note: .ballastMissing(command: "private", code: 5), count: 5, total: 5)]),
     check("alarm", [24, 24, 24, 24, 24], injecting: .share(Percent(0))),
     check("noisy", [21, 19.4, 20, 21.1, 20.5]),
+    check("leaking", [21, 21, 21, 21, 21], as: .leak),
+    check("threadless", [20, 20, 20, 20, 20], as: .arena, wasInjected: false),
     check("crash", [8], failure: Fixture.failure(of: End(.exited, code: 3), output: "no room\n")),
   ]
 

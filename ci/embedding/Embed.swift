@@ -25,6 +25,7 @@ struct Embed: BuildToolPlugin {
         library("EmbeddedLibrary", sampler, in: sources, context),
         library(
           "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources, context),
+        library("EmbeddedMutationLibrary", ["MutationLibrary/mutation.c"], in: sources, context),
         library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
       ]
     default: return []

@@ -6,7 +6,9 @@ struct SelfCheck {
   var options = SharedOptions()
   /// Names, `tag:NAME`, or patterns with `*`; empty for all.
   var selection: [String] = []
-  var amount = InjectedAmount.share(Percent(5))
+  var amount = InjectedAmount.automatic
+  /// Each is injected in repetitions of its own.
+  var mutations: [Mutation] = [.held]
 
   /// Runs the scenarios and prints what was found; baselines, history and the last result are unchanged.
   ///
@@ -15,7 +17,7 @@ struct SelfCheck {
   /// - Throws: `DiagnosticError` for bad input.
   func run(in invocation: Invocation) throws -> ExitCode {
     func check(_ scenarios: [Scenario]) throws {
-      if amount.isZero { return }
+      if amount.isZero || !mutations.contains(.held) { return }
       try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
     }
     return try options.study(selection, in: invocation, checking: check) { try study($0, invocation) }
@@ -25,7 +27,7 @@ struct SelfCheck {
     let (project, artifacts) = (studied.project, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    var selfCheckRun = SelfCheckRun(amount, rule: project.environment, artifacts.selfCheck, invocation)
+    var selfCheckRun = SelfCheckRun(amount, as: mutations, rule: project.environment, artifacts.selfCheck, invocation)
     defer { invocation.console.endProgress() }
     guard let checks = try selfCheckRun.checks(of: studied.scenarios), !invocation.isInterrupted else {
       return invocation.interruptedExit()
@@ -55,6 +57,7 @@ struct SelfCheck {
 /// Runs scenarios alternately as they are and with the injected memory.
 private struct SelfCheckRun {
   let amount: InjectedAmount
+  let mutations: [Mutation]
   let rule: EnvironmentRule
   let artifacts: ArtifactsFolder
   let measurer: any Measurer
@@ -62,8 +65,11 @@ private struct SelfCheckRun {
   /// The first recording that could not be written.
   private(set) var writeFailure: FileError?
 
-  init(_ amount: InjectedAmount, rule: EnvironmentRule, _ artifacts: ArtifactsFolder, _ invocation: Invocation) {
-    (self.amount, self.rule, self.artifacts) = (amount, rule, artifacts)
+  init(
+    _ amount: InjectedAmount, as mutations: [Mutation], rule: EnvironmentRule, _ artifacts: ArtifactsFolder,
+    _ invocation: Invocation
+  ) {
+    (self.amount, self.mutations, self.rule, self.artifacts) = (amount, mutations, rule, artifacts)
     (measurer, showProgress) = (invocation.measurer, invocation.console.show)
   }
 
@@ -72,34 +78,76 @@ private struct SelfCheckRun {
     var checks: [ScenarioSelfCheck] = []
     for (index, scenario) in scenarios.enumerated() {
       showProgress(.scenarioStarted(scenario.name, index: index + 1, of: scenarios.count))
-      guard let check = try check(scenario) else { return nil }
-      checks.append(check)
+      guard let found = try self.checks(of: scenario) else { return nil }
+      checks += found
     }
     return checks
   }
 
-  /// The first repetition is of the unchanged program, whose peak determines the amount.
-  private mutating func check(_ scenario: Scenario) throws(FileError) -> ScenarioSelfCheck? {
+  /// The first repetition is of the unchanged program, whose values determine the amount.
+  private mutating func checks(of scenario: Scenario) throws(FileError) -> [ScenarioSelfCheck]? {
     var scenario = scenario
     // The injected memory is to be found by the gate; it may not fit into the limit.
     scenario.limit = nil
     var unchanged = try run(of: scenario, into: artifacts.unchanged)
     guard unchanged.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
-    let peak = unchanged.result.repetitions.first?.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero
+    var checks: [ScenarioSelfCheck] = []
+    if mutations.contains(.held) {
+      guard let check = try check(scenario, .held, against: &unchanged) else { return nil }
+      checks.append(check)
+    }
+    guard mutations != [.held] else { return checks }
+    // The library and its thread need memory themselves.
+    let duration = unchanged.result.repetitions.first?.duration ?? .zero
+    var idle = scenario
+    idle.target.injection = Injection(.leak, of: .zero, over: duration)
+    var control = try run(of: idle, into: artifacts.unchanged)
+    guard control.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
+    for mutation in mutations where mutation != .held {
+      guard let check = try check(scenario, mutation, against: &control) else { return nil }
+      checks.append(check)
+    }
+    return checks
+  }
+
+  private mutating func check(
+    _ scenario: Scenario, _ mutation: Mutation, against unchanged: inout ScenarioRun
+  ) throws(FileError) -> ScenarioSelfCheck? {
+    let injected = unchanged.result.injectedBytes(amount)
     var changed = scenario
-    changed.target.ballast = amount.bytes(ofPeak: peak, pageSize: unchanged.environment.fingerprint.pageSize)
+    if mutation == .held {
+      changed.target.ballast = injected
+    } else if injected > .zero {
+      let duration = unchanged.result.repetitions.first?.duration ?? .zero
+      changed.target.injection = Injection(mutation, of: injected, over: duration)
+    }
     var own = try run(of: changed, into: artifacts)
     let judging = ScenarioCheck(repetitions: nil, allowsMissingBaseline: true)
     guard let results = judging.results(of: &own, against: &unchanged) else { return nil }
     writeFailure = writeFailure ?? own.writeFailure ?? unchanged.writeFailure
     return ScenarioSelfCheck(
-      results.own, unchanged: results.other, injecting: amount, of: changed.target.ballast)
+      results.own, unchanged: results.other, injecting: amount, of: injected, as: mutation,
+      wasInjected: mutation == .held || own.hasInjected)
   }
 
   private func run(of scenario: Scenario, into folder: ArtifactsFolder) throws(FileError) -> ScenarioRun {
     try folder.prepareFolders(for: scenario.name)
     let environment = rule.environment(of: scenario, on: measurer)
     return ScenarioRun(scenario, in: environment, by: measurer, into: folder, showProgress: showProgress)
+  }
+}
+
+extension ScenarioResult {
+  /// What an amount is of the first repetition.
+  fileprivate func injectedBytes(_ amount: InjectedAmount) -> Bytes {
+    guard let first = repetitions.first else { return .zero }
+    let rules = gate.rules.filter { $0.severity == .fail && $0.metric.kind.isLevel }
+    let allowed = rules.compactMap { rule in
+      first.value(of: rule.metric).flatMap { rule.tolerance?.allowed(above: [$0], of: rule.metric) }
+    }
+    .max()
+    let peak = first.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero
+    return amount.bytes(ofPeak: peak, allowed: allowed ?? 0, pageSize: self.environment.fingerprint.pageSize)
   }
 }
 

@@ -7,11 +7,12 @@ struct SelfCheckCommand: UseCaseCommand {
     abstract: "Tests the gate itself: injects memory into the targets and fails if the gate does not notice.",
     usage: "highwater selfcheck [<options>] [<name> ...]",
     discussion: """
-      Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that each \
-      program of the target is made to hold, and judges them with their own gates. Baselines, history and the last \
-      result stay as they are; nothing is sent. It needs ptrace.
+      Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that the \
+      target is made to hold, and judges them with their own gates. Baselines, history and the last result stay as \
+      they are; nothing is sent. The kind `held` needs ptrace, the others a dynamically linked program.
 
-        highwater selfcheck                           # 5 % of each peak must be found
+        highwater selfcheck                           # memory that is held from the start must be found
+        highwater selfcheck --kind all                # and a leak, a spike, a worker's leak, …
         highwater selfcheck --inject 0                # nothing is injected, so nothing may be found
         highwater selfcheck --inject 2MiB redis-load
 
@@ -21,9 +22,15 @@ struct SelfCheckCommand: UseCaseCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How much memory to inject: a share of the unchanged peak such as 5%, a size such as 2MiB, or 0.",
+      "How much memory to inject: a share of the unchanged peak such as 5%, a size such as 2MiB, 0, or auto: 5% of the "
+        + "peak, and at least twice what the gate allows.",
       valueName: "amount"))
-  var inject = InjectedAmount.share(Percent(5))
+  var inject = InjectedAmount.automatic
+
+  @Option(
+    help: ArgumentHelp(
+      "The kind of regression: \(MutationOption.words.joined(separator: ", ")). May be repeated.", valueName: "kind"))
+  var kind: [MutationOption] = []
 
   @OptionGroup var study: StudyOptions
   @OptionGroup var build: BuildOption
@@ -35,6 +42,7 @@ struct SelfCheckCommand: UseCaseCommand {
     selfCheck.options.skipsBuild = build.noBuild
     selfCheck.selection = study.names
     selfCheck.amount = inject
+    if !kind.isEmpty { selfCheck.mutations = Mutation.allCases.filter(kind.flatMap(\.mutations).contains) }
     return try selfCheck.run(in: invocation)
   }
 }
@@ -46,5 +54,19 @@ extension InjectedAmount: ExpressibleByArgument {
   }
 
   /// The default in the help.
-  public var defaultValueDescription: String { "5%" }
+  public var defaultValueDescription: String { "auto" }
+}
+
+/// A kind of regression, or all of them.
+struct MutationOption: ExpressibleByArgument {
+  let mutations: [Mutation]
+
+  static let words = Mutation.allCases.map(\.rawValue) + ["all"]
+
+  init?(argument: String) {
+    guard Self.words.contains(argument) else { return nil }
+    mutations = Mutation(rawValue: argument).map { [$0] } ?? Mutation.allCases
+  }
+
+  static var allValueStrings: [String] { words }
 }

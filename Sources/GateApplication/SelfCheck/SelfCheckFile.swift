@@ -12,6 +12,7 @@ private struct CheckDocument: Encodable {
   let name: ScenarioName
   let environment: EnvironmentInfo
   let outcome: ScenarioSelfCheck.Outcome
+  let kind: Mutation
   let injected: Bytes
   let repetitions: Int
   let verdict: Verdict
@@ -22,7 +23,7 @@ private struct CheckDocument: Encodable {
   init(_ check: ScenarioSelfCheck, _ words: FileWords) {
     let result = check.result
     (name, environment, repetitions) = (check.name, result.environment, result.repetitions.count)
-    (outcome, injected, verdict) = (check.outcome, check.injected, result.verdict)
+    (outcome, kind, injected, verdict) = (check.outcome, check.mutation, check.injected, result.verdict)
     metrics = result.metrics.map { MetricDocument(metric: $0, words: words) }
     failure = result.failure.map { Worded(value: $0, text: words.failure($0)) }
     notes = result.notes.map { Worded(value: $0, text: words.note($0, result)) }

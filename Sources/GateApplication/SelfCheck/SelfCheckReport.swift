@@ -8,7 +8,9 @@ enum SelfCheckReport {
       SelfCheckLines(check: check, context: context).write(to: &page)
     }
     let passed = result.checks.count { $0.verdict == .pass }
-    let answer = "the gate works in \(passed) of \(Format.count(result.checks.count, "scenario"))"
+    let isOfKinds = result.checks.contains { $0.mutation != .held }
+    let all = Format.count(result.checks.count, isOfKinds ? "self-check" : "scenario")
+    let answer = "the gate works in \(passed) of \(all)"
     page.closing(answer, result.verdict.tone)
     return page.text
   }
@@ -26,18 +28,21 @@ private struct SelfCheckLines {
     for text in [remedy].compactMap(\.self) + notes { page.paragraph(text, indent: 2) }
   }
 
-  /// As in `+1.1 MiB (5 %) injected`.
+  /// As in `+1.1 MiB (5 %) injected`, or `+512 KiB injected as a leak`.
   private var injectedText: String {
     guard check.injected > .zero else { return "nothing injected" }
+    if check.outcome == .notInjected { return check.mutation.displayText }
     let amount = Format.difference(Double(check.injected.count))
-    guard case .share(let share) = check.amount else { return "\(amount) injected" }
-    return "\(amount) (\(Decimals.short(share.value))\(Format.space)%) injected"
+    let kind = check.mutation == .held ? "" : " as \(check.mutation.displayText)"
+    guard case .share(let share) = check.amount else { return "\(amount) injected\(kind)" }
+    return "\(amount) (\(Decimals.short(share.value))\(Format.space)%) injected\(kind)"
   }
 
   private var answer: String {
     switch check.outcome {
     case .found: ": regression, \(Self.list(check.found, shift))"
     case .quiet: ": \(check.result.verdict.rawValue)"
+    case .notInjected: ": \(check.mutation.obstacleText)"
     case .allowed: ", not found, since the gate allows it: \(Self.list(check.compared, allowance))"
     case .notGated: ", not found, since no rule of the gate compares resident memory with the baseline"
     case .missed: ", not found: \(Self.list(check.compared, shift))"
@@ -79,7 +84,7 @@ private struct SelfCheckLines {
       }
     case .notGated: "hint: add `peak_rss: auto` to its `gate`"
     case .inconclusive: "hint: `highwater noise` measures the noise, and what reduces it"
-    case .found, .quiet, .missed, .falseAlarm, .failed: nil
+    case .found, .quiet, .missed, .notInjected, .falseAlarm, .failed: nil
     }
   }
 
@@ -90,5 +95,31 @@ private struct SelfCheckLines {
       return context.detail == .verbose
     }
     return shown.map { "note: " + TerminalText.safe($0.text(in: check.result)) }
+  }
+}
+
+extension Mutation {
+  /// As in `a leak`.
+  fileprivate var displayText: String {
+    switch self {
+    case .held: "memory held from the start"
+    case .leak: "a leak"
+    case .spike: "a spike of 1\(Format.space)ms"
+    case .worker: "a leak of workers"
+    case .file: "pages of a file"
+    case .shared: "shared memory"
+    case .arena: "an arena per thread"
+    case .slowReturn: "a level that returns slowly"
+    case .table: "a doubled table"
+    }
+  }
+
+  /// Why it was not injected.
+  fileprivate var obstacleText: String {
+    switch self {
+    case .worker: "not injected, since the program starts no other process"
+    case .arena: "not injected, since the program creates no threads"
+    default: "not injected: no process loaded the library, as of a static program, or it ended too early"
+    }
   }
 }

@@ -45,6 +45,8 @@ package struct Recording: Sendable, Equatable {
   package var times = TimeUse()
   /// The living instances by class, if the target counted them; memory then includes the counters' own cost.
   package var instances: InstanceReading?
+  /// Whether the target held what was to be injected by a library.
+  package var hasInjected = false
   /// The allocations, if they were counted.
   package var allocations: AllocationReading?
   /// The metrics of kinds of memory that the gate judges, and the readings for them; empty without such a rule.

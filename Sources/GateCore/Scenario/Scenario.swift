@@ -109,6 +109,8 @@ package struct Target: Sendable, Equatable {
   package var main: MainProcess?
   /// How much memory each program of the target is made to hold beside its own (``SelfCheck``).
   package var ballast = Bytes.zero
+  /// What a preloaded library makes the target hold; nil without one.
+  package var injection: Injection?
   /// For a profiled target the mean number of bytes between sampled allocations (``MemoryProfile``); else nil.
   package var samplingInterval: Bytes?
   /// Whether the living instances of Swift classes are counted (``InstanceReading``).

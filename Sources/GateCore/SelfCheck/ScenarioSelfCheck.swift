@@ -1,12 +1,16 @@
 /// How much memory a self-check injects into the target.
 package enum InjectedAmount: Sendable, Equatable {
+  /// 5 % of the peak, and at least twice what the gate allows.
+  case automatic
   /// Of the peak that the unchanged program has in the same self-check.
   case share(Percent)
   case size(Bytes)
 
-  /// Parses a share, a size or zero, as in `5%`, `2MiB` or `0`; nil for any other text.
+  /// Parses `auto`, a share, a size or zero, as in `5%`, `2MiB` or `0`; nil for any other text.
   package init?(parsing text: String) {
-    if let share = try? Percent(parsing: text) {
+    if text == "auto" {
+      self = .automatic
+    } else if let share = try? Percent(parsing: text) {
       self = .share(share)
     } else if let size = Double(text) == 0 ? .zero : try? Bytes(parsing: text) {
       self = .size(size)
@@ -18,9 +22,12 @@ package enum InjectedAmount: Sendable, Equatable {
   package var isZero: Bool { self == .size(.zero) || self == .share(Percent(0)) }
 
   /// The amount in whole pages, rounded up.
-  package func bytes(ofPeak peak: Bytes, pageSize: Int) -> Bytes {
+  ///
+  /// `allowed` is the most that a rule of the gate allows memory to rise.
+  package func bytes(ofPeak peak: Bytes, allowed: Double = 0, pageSize: Int) -> Bytes {
     let bytes =
       switch self {
+      case .automatic: Bytes(clampedFrom: max(Double(peak.count) / 20, 2 * allowed))
       case .share(let share): Bytes(clampedFrom: Double(peak.count) * share.value / 100)
       case .size(let size): size
       }
@@ -36,6 +43,9 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     case found
     /// Nothing was injected, and nothing was found.
     case quiet
+    /// The program does nothing to which the regression could be added: it creates no threads, starts no processes, or
+    /// does not load the library.
+    case notInjected = "not-injected"
     /// The gate allows a rise of this amount.
     case allowed
     /// No rule of the gate compares resident memory with the baseline.
@@ -52,6 +62,8 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
   package let result: ScenarioResult
   /// The amount that was asked for.
   package let amount: InjectedAmount
+  package let mutation: Mutation
+  private let wasInjected: Bool
   /// The memory that each program of the target was made to hold.
   package let injected: Bytes
   /// Whether a run of the unchanged program failed.
@@ -63,9 +75,12 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     _ result: ScenarioResult,
     unchanged: ScenarioResult,
     injecting amount: InjectedAmount,
-    of injected: Bytes
+    of injected: Bytes,
+    as mutation: Mutation = .held,
+    wasInjected: Bool = true
   ) {
     (self.result, self.amount, self.injected) = (result, amount, injected)
+    (self.mutation, self.wasInjected) = (mutation, wasInjected)
     failsUnchanged = unchanged.failure != nil
     known = Set(unchanged.metrics.filter { $0.verdict == .regression }.map(\.metric))
   }
@@ -74,7 +89,9 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
 
   /// The rules that the injected memory can break.
   private var gated: [MetricResult] {
-    result.metrics.filter { $0.rule.severity == .fail && $0.metric.kind.isLevel }
+    result.metrics.filter { metric in
+      metric.rule.severity == .fail && (metric.metric.kind.isLevel || mutation != .held)
+    }
   }
 
   /// The metrics that the check reports as risen.
@@ -91,9 +108,11 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     if result.verdict == .failed { return .failed }
     guard result.failure == nil, amount.isZero || injected > .zero else { return .inconclusive }
     if amount.isZero { return outcomeWithoutInjection }
+    if !wasInjected { return .notInjected }
     if !found.isEmpty { return .found }
     let allowances = compared.compactMap(\.allowed)
-    if !allowances.isEmpty, allowances.allSatisfy({ $0 >= Double(injected.count) }) { return .allowed }
+    let isAllowed = !allowances.isEmpty && allowances.allSatisfy { $0 >= Double(injected.count) }
+    if isAllowed, mutation == .held { return .allowed }
     if result.verdict == .inconclusive { return .inconclusive }
     return allowances.isEmpty ? .notGated : .missed
   }
@@ -109,7 +128,7 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
   /// `pass` if the gate found what was injected, and nothing else; `regression` if it did not.
   package var verdict: Verdict {
     switch outcome {
-    case .found, .quiet: .pass
+    case .found, .quiet, .notInjected: .pass
     case .allowed, .notGated, .missed, .falseAlarm: .regression
     case .inconclusive: .inconclusive
     case .failed: .failed

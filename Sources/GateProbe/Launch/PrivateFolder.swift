@@ -50,6 +50,7 @@ struct PrivateFolder {
     unlink(Profiler.ringPath(in: path).systemText)
     InstanceCounter.removeFiles(in: path)
     AllocationCounter.removeFiles(in: path)
+    MutationLibrary.removeFiles(in: path)
     rmdir(path.systemText)
   }
 }

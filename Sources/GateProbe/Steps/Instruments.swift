@@ -12,6 +12,8 @@ struct Instruments {
   var profiler: Profiler?
   /// Set if instances are counted.
   var instances: InstanceCounter?
+  /// Set if a self-check injects memory by a library.
+  var mutation: MutationLibrary?
   /// Set if allocations are counted.
   var allocations: AllocationCounter?
 

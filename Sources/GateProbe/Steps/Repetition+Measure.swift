@@ -56,6 +56,7 @@ extension Repetition {
     recording.usage = usage
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
+    recording.hasInjected = run.instruments.mutation?.hasInjected == true
     let program = report.processes.first(where: \.isMain)?.id
     recording.allocations = run.instruments.allocations?.finish(program: program)
     recording.profiles = run.instruments.profiler?.profiles ?? []

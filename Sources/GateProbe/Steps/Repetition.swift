@@ -148,6 +148,9 @@ extension Repetition {
     var instruments = Instruments(for: scenario, on: settings.method)
     do throws(SystemFailure) {
       if scenario.target.countsInstances { instruments.instances = try InstanceCounter(in: folder.path) }
+      if let injection = scenario.target.injection {
+        instruments.mutation = try MutationLibrary(injection, in: folder.path)
+      }
       if scenario.target.countsAllocations { instruments.allocations = try AllocationCounter(in: folder.path) }
       guard let interval = scenario.target.samplingInterval, settings.method.isTraced else { return instruments }
       instruments.profiler = try Profiler(interval: interval, in: folder.path)
@@ -206,6 +209,7 @@ extension Repetition {
     instruments.profiler?.add(to: &environment)
     instruments.instances?.add(to: &environment)
     instruments.allocations?.add(to: &environment)
+    instruments.mutation?.add(to: &environment)
     var request = LaunchRequest(
       words: scenario.target.command.words,
       environment: environment,

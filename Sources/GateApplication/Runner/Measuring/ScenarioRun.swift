@@ -24,6 +24,8 @@ struct ScenarioRun {
   /// Why a repetition does not count; no more are run after it.
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
+  /// Whether a repetition held what was to be injected by a library.
+  private(set) var hasInjected = false
   private var instances: InstanceCounts?
   /// Of all repetitions, those that do not count included.
   private var times = TimeUse()
@@ -180,6 +182,7 @@ struct ScenarioRun {
 
   private mutating func store(_ recording: Recording) {
     lastRecording = recording
+    if recording.hasInjected { hasInjected = true }
     guard storesRecordings, next >= 1 else { return }
     do throws(FileError) {
       try RecordingFile.write(

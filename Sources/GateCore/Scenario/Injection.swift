@@ -1,0 +1,33 @@
+/// A kind of regression that a self-check makes of a target.
+package enum Mutation: String, Sendable, CaseIterable, Codable {
+  /// Memory that each program holds from its exec on.
+  case held
+  /// Memory that grows throughout the run, in 64 steps.
+  case leak
+  /// Memory that is held for 1 ms, in the middle of the run.
+  case spike
+  /// A leak in the processes that the program starts.
+  case worker
+  /// Pages of a file.
+  case file
+  /// Memory that is shared with other processes.
+  case shared
+  /// Memory for each thread that the program creates.
+  case arena
+  /// A burst at the begin that is given back so slowly that half of it is left at the end.
+  case slowReturn = "slow-return"
+  /// Memory that is held from the first quarter of the run on, as of a table that doubles.
+  case table
+}
+
+/// The memory that a preloaded library makes a target hold.
+package struct Injection: Sendable, Equatable {
+  package var mutation: Mutation
+  package var amount: Bytes
+  /// How long a run of the unchanged program takes.
+  package var duration: Duration
+
+  package init(_ mutation: Mutation, of amount: Bytes, over duration: Duration) {
+    (self.mutation, self.amount, self.duration) = (mutation, amount, duration)
+  }
+}
