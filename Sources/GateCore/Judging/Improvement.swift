@@ -50,7 +50,7 @@ extension MetricJudgement {
     switch rule.metric.kind {
     case .peak, .height: scenario.mayMissPeaks ? .shortPeak : nil
     case .slope: doubtOnSlope
-    case .steadyLevel, .remainder, .rate, .reported, .instances, .count, .countedBytes: nil
+    case .steadyLevel, .remainder, .rate, .reported, .instances, .perItem, .count, .countedBytes: nil
     }
   }
 

@@ -23,6 +23,9 @@ extension Tolerance {
     /// 32 bytes to 44 KB.
     package static let growth = Bounds(share: 0.1, amount: 128, mostForNoise: nil)
 
+    /// For bytes per item: of equal runs with 64,000 items, those of redis differ by less than a byte.
+    package static let perItem = Bounds(share: 0.005, amount: 0.5, mostForNoise: Tolerance.mostForNoise)
+
     /// For reported values, in whose unit no amount is known to be insignificant.
     package static let reported = Bounds(share: 0.005, amount: 0, mostForNoise: nil)
   }
@@ -71,6 +74,7 @@ extension MetricKind {
     case .peak, .steadyLevel, .height, .remainder, .rate: .memory
     case .slope: .growth
     case .reported: .reported
+    case .perItem: .perItem
     case .instances, .count, .countedBytes: nil
     }
   }

@@ -83,7 +83,7 @@ extension MetricKind {
     switch self {
     case .peak, .steadyLevel, .height, .remainder: 2 * MetricJudgement.leastDeviation
     case .slope: Tolerance.Bounds.growth.amount
-    case .rate, .reported, .instances, .count, .countedBytes: 0
+    case .rate, .reported, .instances, .perItem, .count, .countedBytes: 0
     }
   }
 }

@@ -29,6 +29,11 @@ extension Recording {
       result.metrics[metric.name] = measured.value
       if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
     }
+    if let scaling {
+      result.metrics[ScaleMetric.bytesPerItem.name] = scaling.slope
+      result.metrics[ScaleMetric.baseMemory.name] = scaling.base?.rounded()
+      result.notes += scaling.shape.map { [.notLinear(axis: scaling.axis, shape: $0)] } ?? []
+    }
     let report = TargetReport(marks)
     result.metrics.merge(report.values) { measured, _ in measured }
     (result.units, result.events) = (report.units, report.events)

@@ -49,6 +49,8 @@ package struct Recording: Sendable, Equatable {
   package var hasInjected = false
   /// The allocations, if they were counted.
   package var allocations: AllocationReading?
+  /// The peaks with other numbers of items; nil without a ``Scale``.
+  package var scaling: Scaling?
   /// The metrics of kinds of memory that the gate judges, and the readings for them; empty without such a rule.
   package var kinds: [KindMetric] = []
   package var kindReadings: [KindReading] = []

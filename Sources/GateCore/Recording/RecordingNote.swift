@@ -22,6 +22,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case processesSeldomRead(gap: Duration)
   /// After this many threads had ended, further ones were not followed; processes started by those were sampled.
   case threadsNotFollowed(command: String?, count: Int)
+  /// With several numbers of items: memory does not grow in proportion to them.
+  case notLinear(axis: String, shape: Scaling.Shape)
   /// A program could not be made to hold the memory that a self-check injects: the `errno`.
   case ballastMissing(command: String, code: Int32)
 

@@ -25,8 +25,10 @@ package enum CountMetric: String, Sendable, CaseIterable {
 extension MetricName {
   package static let counts = CountMetric.allCases.map(\.name)
 
+  package static let ofScale = ScaleMetric.allCases.map(\.name)
+
   /// All that have a fixed name, and are not of a phase.
-  package static let listed = wholeRun + counts + KindMetric.allCases.map(\.name)
+  package static let listed = wholeRun + counts + ofScale + KindMetric.allCases.map(\.name)
 
   /// Whether other repetitions count it than those of the memory.
   package var isCounted: Bool { isInstances || CountMetric(self) != nil }

@@ -16,6 +16,8 @@ package enum MetricKind: Sendable, CaseIterable {
   case reported
   /// The number of living instances of a class.
   case instances
+  /// Bytes per item of a scenario's ``Scale``.
+  case perItem
   /// A number of calls.
   case count
   /// An amount of memory that a program asked for, to the byte.
@@ -25,7 +27,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isRate: Bool {
     switch self {
     case .slope, .rate: true
-    case .peak, .steadyLevel, .height, .remainder, .reported, .instances, .count, .countedBytes: false
+    case .peak, .steadyLevel, .height, .remainder, .reported, .instances, .perItem, .count, .countedBytes: false
     }
   }
 
@@ -33,7 +35,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isLevel: Bool {
     switch self {
     case .peak, .steadyLevel: true
-    case .height, .remainder, .slope, .rate, .reported, .instances, .count, .countedBytes: false
+    case .height, .remainder, .slope, .rate, .reported, .instances, .perItem, .count, .countedBytes: false
     }
   }
 
@@ -41,13 +43,13 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isWholeBytes: Bool {
     switch self {
     case .peak, .steadyLevel, .height, .remainder, .countedBytes: true
-    case .slope, .rate, .reported, .instances, .count: false
+    case .slope, .rate, .reported, .instances, .perItem, .count: false
     }
   }
 
   package var canBeNegative: Bool {
     switch self {
-    case .remainder, .slope, .reported: true
+    case .remainder, .slope, .reported, .perItem: true
     case .peak, .steadyLevel, .height, .rate, .instances, .count, .countedBytes: false
     }
   }
@@ -56,7 +58,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var hasStoredUnit: Bool {
     switch self {
     case .slope, .reported, .instances: true
-    case .peak, .steadyLevel, .height, .remainder, .rate, .count, .countedBytes: false
+    case .peak, .steadyLevel, .height, .remainder, .rate, .perItem, .count, .countedBytes: false
     }
   }
 
@@ -64,7 +66,7 @@ package enum MetricKind: Sendable, CaseIterable {
   package var isFromMessages: Bool {
     switch self {
     case .remainder, .slope, .reported, .instances: true
-    case .peak, .steadyLevel, .height, .rate, .count, .countedBytes: false
+    case .peak, .steadyLevel, .height, .rate, .perItem, .count, .countedBytes: false
     }
   }
 
@@ -77,6 +79,7 @@ package enum MetricKind: Sendable, CaseIterable {
     case .reported: reported ?? ""
     case .instances: "instances"
     case .count: "allocations"
+    case .perItem: "bytes/item"
     }
   }
 }

@@ -60,7 +60,9 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     let ofPhase =
       name.inPhase.map { PlainName.isValid(String($0.phase.map { $0 == Self.anyText ? "x" : $0 })) } ?? false
     let isValue = name.isInstances ? name.isOfClass : name.isValue && PlainName.isValid(name.reportedName)
-    let isInTable = Self.wholeRun.contains(name) || KindMetric(name) != nil || CountMetric(name) != nil
+    let isInTable =
+      Self.wholeRun.contains(name) || KindMetric(name) != nil || CountMetric(name) != nil
+      || ScaleMetric(name) != nil
     guard isInTable || ofPhase || isValue else { return nil }
     self = name
   }
@@ -77,6 +79,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// What is known of it; nil for a metric of a phase, a reported value and ``limit``.
   package var row: WholeRunMetric.Row? {
     WholeRunMetric(rawValue: text)?.row ?? KindMetric(self)?.row ?? CountMetric(self)?.row
+      ?? ScaleMetric(self)?.row
   }
 
   /// What its values are; ``limit`` and the metrics of later versions are memory.

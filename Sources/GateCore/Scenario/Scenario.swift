@@ -34,6 +34,8 @@ package struct Scenario: Sendable, Equatable {
   /// The memory limit with which each check runs it once more; nil for none.
   package var limit: LimitRule?
   package var isolation = Isolation()
+  /// Runs each repetition with several numbers of items; nil for one.
+  package var scale: Scale?
   package var gate = Gate.standard
   package var explain = ExplainRule.auto
   /// Whether no other scenario may run at the same time.

@@ -12,7 +12,7 @@ package struct ScenarioDefinition: Sendable, Hashable, Codable {
 
   /// The keys in the order of project-file.md.
   private static let keys = [
-    "target", "setup", "teardown", "ready", "steps", "stop", "until", "memory-limit", "cpus", "isolation",
+    "target", "setup", "teardown", "ready", "steps", "stop", "until", "memory-limit", "cpus", "isolation", "scale",
   ]
 
   /// The keys of the project file that differ.
@@ -35,6 +35,7 @@ extension ScenarioDefinition {
       "stop": scenario.stop.signal == StopRule().signal ? [] : [scenario.stop.signal.name],
       "until": scenario.until.map { [$0.rawValue] } ?? [],
       "memory-limit": scenario.memoryLimit.map { ["\($0.count)"] } ?? [],
+      "scale": scenario.scale.map { [$0.axis] + $0.values.map { "\($0)" } } ?? [],
       "cpus": scenario.isolation.cpuCount.map { ["\($0)"] } ?? [],
       "isolation": scenario.isolation.parts == Isolation().parts ? [] : scenario.isolation.parts,
     ]

@@ -82,6 +82,24 @@ struct ScenarioReaderTests {
     }
   }
 
+  @Test("A scale fills its axis with each value, and adds both metrics to the default gate")
+  func scale() throws {
+    let target = "target: {command: [run, '{{keys}}']}\n"
+    let read = try scenario(target + "scale: {axis: keys, values: [10, 20, 40]}")
+    #expect(read.target.command == .arguments(["run", "40"]))
+    #expect(read.scale?.values == [10, 20, 40] && read.scale?.axis == "keys")
+    #expect(read.scale?.smaller.map(\.target.command) == [.arguments(["run", "10"]), .arguments(["run", "20"])])
+    #expect(read.gate.rules.suffix(2).map(\.metric) == MetricName.ofScale)
+    for bad in [
+      "scale: {axis: keys, values: [10]}", "scale: {axis: keys, values: [10, 40, 20]}", "scale: {axis: keys}",
+      "scale: {}",
+      "scale: {axis: rows, values: [1, 2, 3]}", "scale: [1, 2, 3]", "gate: {bytes_per_item: 1%}",
+    ] {
+      #expect(throws: ProjectError.self, "\(bad)") { try scenario(target + bad) }
+    }
+    #expect(throws: ProjectError.self) { try scenario(Self.target + "gate: {bytes_per_item: 1%}") }
+  }
+
   @Test("Words that YAML 1.1 reads as booleans stay strings")
   func words() throws {
     let read = try scenario(

@@ -54,12 +54,46 @@ struct Suite {
       return
     }
     // A key without a value is kept, and reported with the other keys.
-    let rest = merged.filter { !["matrix", "name"].contains($0.key.text) || $0.value.isNull }
+    let rest = merged.filter { !["matrix", "name", "scale"].contains($0.key.text) || $0.value.isNull }
     let body = YAMLValue(.mapping(rest), at: item.place)
+    let scale = own.first { $0.key.text == "scale" && !$0.value.isNull }
+    let axis = scale.flatMap { ScenarioKeys.scale.read($0.value, in: context) }
+    if scale != nil, axis == nil { return }
     for member in members where !isFull {
-      let filled = member.isEmpty ? body : expansion.filled(body, with: member)
-      add(filled, named: MatrixExpansion.name(of: base ?? "scenario", member: member), isNamed: base != nil)
+      let name = MatrixExpansion.name(of: base ?? "scenario", member: member)
+      let bodies = axis.map { axis in
+        axis.values.map { expansion.filled(body, with: member + [(axis.name, $0)]) }
+      }
+      let filled = bodies?.last ?? (member.isEmpty ? body : expansion.filled(body, with: member))
+      let count = scenarios.count
+      add(filled, named: name, isNamed: base != nil)
+      if let axis, let bodies, scenarios.count > count {
+        setScale(axis, bodies)
+      } else if scenarios.count > count {
+        checkScaleMetrics(at: item.place)
+      }
     }
+  }
+
+  /// Makes the last scenario, which is that of the largest value, run with the smaller ones as well.
+  private mutating func setScale(_ axis: ScaleKeys.Axis, _ bodies: [YAMLValue]) {
+    let name = scenarios[scenarios.count - 1].name
+    let smaller = bodies.dropLast().compactMap { ScenarioReader(context: context).scenario($0, named: name) }
+    guard smaller.count == bodies.count - 1 else { return }
+    weight += bodies.dropLast().reduce(0) { $0 + $1.weight }
+    scenarios[scenarios.count - 1].scale = Scale(
+      axis: axis.name, values: axis.values.compactMap(Double.init), smaller: smaller)
+    guard scenarios[scenarios.count - 1].gate.isStandard else { return }
+    scenarios[scenarios.count - 1].gate.rules += MetricName.ofScale.map {
+      GateRule(metric: $0, tolerance: .standard(of: $0))
+    }
+  }
+
+  /// Reports a rule on what only a scenario with a `scale` has.
+  private func checkScaleMetrics(at place: SourcePlace) {
+    guard let rule = scenarios.last?.gate.rules.first(where: { ScaleMetric($0.metric) != nil }) else { return }
+    context.printError(
+      "`\(rule.metric)` needs a `scale`", at: place, hint: "such as `\(ScaleKeys.table.example)`")
   }
 
   private mutating func add(_ value: YAMLValue, named text: String, isNamed: Bool) {

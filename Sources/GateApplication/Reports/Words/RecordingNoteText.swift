@@ -26,6 +26,8 @@ extension RecordingNote {
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
         + "not followed, so that a program started by one of them was found by search and its peak sampled"
+    case .notLinear(let axis, let shape):
+      "memory does not grow in proportion to `\(axis)`: \(shape.displayText); bytes_per_item is an average"
     case .ballastMissing(let command, let code):
       "no memory could be injected into `\(command)`: \(Self.cause(ofMissingBallast: code))"
     case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
@@ -99,4 +101,15 @@ extension TreeMethod {
 
 extension RecordingNote.SecondUnit {
   fileprivate var displayText: String { "\(metric) (\(first) at first, then \(second))" }
+}
+
+extension Scaling.Shape {
+  /// A clause.
+  fileprivate var displayText: String {
+    switch self {
+    case .faster: "each further item takes more, as where it grows with the square"
+    case .slower: "each further item takes less"
+    case .steps: "it grows in steps, as a table does that doubles"
+    }
+  }
 }

@@ -179,8 +179,8 @@ extension MetricResult {
 }
 
 extension MetricName {
-  /// The name in tables; a rate is followed by its unit of time or `/iter`.
+  /// The name in tables; a rate is followed by its unit of time or `/iter`, unless the name says it.
   func label(unit: String) -> String {
-    TerminalText.safe(text) + MetricUnit.shortSuffix(of: unit)
+    TerminalText.safe(text) + (kind == .perItem ? "" : MetricUnit.shortSuffix(of: unit))
   }
 }

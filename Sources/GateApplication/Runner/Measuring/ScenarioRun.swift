@@ -64,8 +64,7 @@ struct ScenarioRun {
       showProgress(.repetitionStarted(progress))
       // All warm-ups share a file: only the last one that ran can have failed.
       let output = artifacts.output(of: folderName, repetition: max(0, next))
-      guard let recording = measurer.measure(scenario, output: output, keepsInterrupted: keepsInterrupted)
-      else { return false }
+      guard let recording = measure(into: output) else { return false }
       if recording.failure?.problem == .interrupted {
         takeInterrupted(recording)
         return false
@@ -78,6 +77,24 @@ struct ScenarioRun {
       next += 1
     }
     return true
+  }
+
+  /// Measures the scenario once, or with each number of items of its `scale`; nil after an interruption.
+  ///
+  /// The first run that fails is the repetition.
+  private func measure(into output: String) -> Recording? {
+    var peaks: [Double] = []
+    for smaller in scenario.scale?.smaller ?? [] {
+      guard let recording = measurer.measure(smaller, output: output, keepsInterrupted: false) else { return nil }
+      guard recording.failure(in: smaller, loop: nil) == nil, let peak = recording.result().metrics[.peakRSS] else {
+        return recording
+      }
+      peaks.append(peak)
+    }
+    var recording = measurer.measure(scenario, output: output, keepsInterrupted: keepsInterrupted)
+    guard let scale = scenario.scale, let peak = recording?.result().metrics[.peakRSS] else { return recording }
+    recording?.scaling = Scaling(axis: scale.axis, items: scale.values, peaks: peaks + [peak])
+    return recording
   }
 
   /// The measurements so far, not judged.

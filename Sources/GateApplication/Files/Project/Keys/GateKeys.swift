@@ -46,7 +46,9 @@ enum GateKeys {
 
   private static var memoryMetrics: String {
     let (whole, phase) = (
-      (MetricName.wholeRun + MetricName.counts).map(\.text).filter { $0 != "allocations" } + [kinds],
+      (MetricName.wholeRun + MetricName.counts + MetricName.ofScale).map(\.text).filter { $0 != "allocations" } + [
+        kinds
+      ],
       MetricName.perPhase.map(\.text)
     )
     return "^(\(whole.joined(separator: "|"))|phase[.].+[.](\(phase.joined(separator: "|"))))$"

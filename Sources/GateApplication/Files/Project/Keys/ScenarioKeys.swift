@@ -63,6 +63,10 @@ enum ScenarioKeys {
     example: #"isolation: {cpus: "0"}"#)
   static let matrix = Key(
     "matrix", MatrixExpansion.form, "lists of values by axis; below", example: "matrix: {clients: [1, 50]}")
+  static let scale = Key(
+    "scale", .mapping(ScaleKeys.table, ScaleKeys.axis),
+    "`axis` and `values`: runs each repetition with several numbers of items; below",
+    example: "scale: {axis: keys, values: [1000, 4000, 16000]}")
   static let gate = Key(
     "gate", GateKeys.form, "what is judged; below", standard: "the program, its tree and growth, at `auto`",
     example: "gate: {peak_rss: 2%}")
@@ -80,12 +84,13 @@ enum ScenarioKeys {
     [
       name.row, description.row, tags.row, target.row, build.row, setup.row, teardown.row, ready.row, steps.row,
       until.row, stop.row, expect.row, timeout.row, repetitions.row, warmup.row, interval.row, memoryLimit.row,
-      limit.row, cpus.row, isolation.row, matrix.row, gate.row, exclusive.row, explain.row,
+      limit.row, cpus.row, isolation.row, matrix.row, scale.row, gate.row, exclusive.row, explain.row,
     ], example: "- name: load")
 
   /// Everything that scenarios can share.
   static let shared = KeyTable(
-    "defaults", of: "`defaults`", table.rows.filter { !["name", "target", "matrix", "build"].contains($0.name) },
+    "defaults", of: "`defaults`",
+    table.rows.filter { !["name", "target", "matrix", "scale", "build"].contains($0.name) },
     example: "defaults: {warmup: 1}")
 
   /// A word, or how long explaining may take in a check.
