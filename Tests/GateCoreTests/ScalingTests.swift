@@ -9,6 +9,8 @@ struct ScalingTests {
     Scaling(axis: "keys", items: Self.items, peaks: Self.items.map { 5e6 + peak($0) })
   }
 
+  private func isOnShape(_ note: RecordingNote) -> Bool { if case .notLinear = note { true } else { false } }
+
   @Test("The slope and the intercept are those of the line, and a repetition has them as metrics")
   func linear() throws {
     let line = scaling { 90 * $0 }
@@ -17,7 +19,7 @@ struct ScalingTests {
     recording.scaling = line
     let result = recording.result()
     #expect(result.metrics[ScaleMetric.bytesPerItem.name] == 90 && result.metrics[ScaleMetric.baseMemory.name] == 5e6)
-    #expect(result.notes.isEmpty)
+    #expect(!result.notes.contains(where: isOnShape))
   }
 
   @Test("One byte per item more is allowed by no default tolerance, and two noisy pages are")
@@ -38,6 +40,6 @@ struct ScalingTests {
       case .steps: items < 16_000 ? 0 : 2e7
       }
     }
-    #expect(recording.result().notes == [.notLinear(axis: "keys", shape: shape)])
+    #expect(recording.result().notes.filter(isOnShape) == [.notLinear(axis: "keys", shape: shape)])
   }
 }
