@@ -82,6 +82,15 @@ struct ScenarioReaderTests {
     }
   }
 
+  @Test("What depends on other programs has no automatic tolerance, also as a default")
+  func sharedPages() throws {
+    let rules = ["peak_pss: 10%", "tree_peak_file: {limit: 9MiB}", "steady_pss: off, peak_rss: 1%", "peak_file: auto"]
+    for rule in rules { _ = try scenario(Self.target + "gate: {\(rule)}") }
+    for bad in ["peak_pss: auto", "tree_steady_pss: {on: warn}", "tree_peak_file: auto"] {
+      #expect(throws: ProjectError.self, "\(bad)") { try scenario(Self.target + "gate: {\(bad)}") }
+    }
+  }
+
   @Test("A scale fills its axis with each value, and adds both metrics to the default gate")
   func scale() throws {
     let target = "target: {command: [run, '{{keys}}']}\n"

@@ -16,6 +16,7 @@ struct GateReader {
     var (rules, known): ([GateRule], Set<MetricName>) = ([], [])
     for entry in entries {
       guard let metric = metric(entry.key), let rule = rule(entry.value, for: metric) else { continue }
+      checkSharedPages(rule, at: entry.value.place)
       if !known.insert(metric).inserted {
         context.printError("duplicate metric `\(metric)` in `gate`", at: entry.key.place)
       }
@@ -119,6 +120,16 @@ struct GateReader {
     return rule
   }
 
+  /// Reports `auto` for what depends on other programs: a library that none of them maps any longer would be a regression.
+  private func checkSharedPages(_ rule: GateRule, at place: SourcePlace) {
+    guard KindMetric(rule.metric)?.dependsOnOthers == true, rule.tolerance == .automatic, rule.severity != .off else {
+      return
+    }
+    context.printError(
+      "`\(rule.metric)` has no `auto`: it depends on what else runs on the machine", at: place,
+      hint: "write a tolerance or a limit that covers its shared libraries, such as `\(rule.metric): [10%, 8MiB]`")
+  }
+
   private static func exactly(_ metric: MetricName) -> Tolerance {
     .bounds(relative: nil, absolute: metric.takesNumbers ? .number(0) : .size(.zero))
   }
@@ -203,4 +214,9 @@ struct GateReader {
       hint: "such as `\(name): 50`")
     return nil
   }
+}
+
+extension KindMetric {
+  /// Whether a page counts less where a program outside of the tree maps it as well.
+  fileprivate var dependsOnOthers: Bool { kind == .pss || kind == .file && scope == .tree }
 }
