@@ -179,9 +179,11 @@ static void start_child(void) {
   open_file(initial);
 }
 
-/// Whether the program has an allocator of its own, which is found before this one.
+/// Whether the program has an allocator of its own, which is found before this one, also by this library.
 static int is_replaced(void) {
-  return dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc;
+  Dl_info found, own;
+  void *first = dlsym(RTLD_DEFAULT, "malloc");
+  return dladdr(first, &found) != 0 && dladdr(&first_counts, &own) != 0 && found.dli_fbase != own.dli_fbase;
 }
 
 __attribute__((constructor)) static void start(void) {

@@ -30,7 +30,7 @@ struct SelfCheckTests {
     let project = try project()
     let found = try Highwater.run("selfcheck", "--json", "found.json", in: project)
     #expect(found.code == 0, "\(found.output)\(found.errors)")
-    #expect(found.text.contains(" injected: regression, peak_rss +2."), "\(found.text)")
+    #expect(found.text.contains(" injected: regression, peak_rss +3."), "\(found.text)")
     let leak = try Highwater.run("selfcheck", "--kind", "leak", "--kind", "arena", in: project)
     #expect(leak.code == 0 && leak.text.contains(" injected as a leak: regression"), "\(leak.text)")
     #expect(leak.text.contains("not injected, since the program creates no threads"), "\(leak.text)")

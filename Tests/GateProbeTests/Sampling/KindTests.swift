@@ -59,7 +59,8 @@ struct KindTotalsTests {
     func mebibytes(_ name: String) throws -> Double { try #require(metrics[MetricName(name)]) / 1_048_576 }
     #expect(try mebibytes("peak_shared") == 8)
     #expect(try (24..<24.5).contains(mebibytes("peak_anonymous")))
-    #expect(try (32..<33).contains(mebibytes("peak_pss")))
+    // Half of it once it has forked.
+    #expect(try (16..<33).contains(mebibytes("peak_pss")))
     #expect(try (24..<24.8).contains(mebibytes("tree_peak_anonymous")))
     #expect(try mebibytes("tree_steady_shared") == 8)
   }
