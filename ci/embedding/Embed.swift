@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds files in the program, so that it is one file: the texts of the pages, the pipelines that `init` writes, and the
-/// libraries for profiled targets.
+/// Embeds files in the program, so that it is one file: the texts of the pages, the plugins of test frameworks, the pipelines
+/// that `init` writes, and the libraries for profiled targets.
 ///
 /// String literals cost the compiler almost nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
 @main
@@ -19,7 +19,9 @@ struct Embed: BuildToolPlugin {
       + ["AllocationSampler/sampler.h", "CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     switch target.name {
-    case "GateApplication": return [try pages(in: target.directoryURL.appending(path: "Reports/Pages"), context)]
+    case "GateApplication":
+      let folders = ["Reports/Pages", "Suite/Plugins"]
+      return [try texts(in: folders.map { target.directoryURL.appending(path: $0) }, context)]
     case "GateProbe":
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),
@@ -32,9 +34,11 @@ struct Embed: BuildToolPlugin {
     }
   }
 
-  private func pages(in folder: URL, _ context: PluginContext) throws -> Command {
-    let texts = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-      .filter { ["css", "js", "mustache"].contains($0.pathExtension) }
+  private func texts(in folders: [URL], _ context: PluginContext) throws -> Command {
+    let texts =
+      try folders
+      .flatMap { try FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil) }
+      .filter { ["css", "js", "mjs", "mustache", "py"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
     let library = ["dygraph.min.js", "dygraph.min.css"]
       .map { URL(fileURLWithPath: "\(Self.chartLibrary)/\($0)") }
@@ -44,7 +48,8 @@ struct Embed: BuildToolPlugin {
       (name: system, file: context.package.directoryURL.appending(path: "ci/pipelines/\(system)/memory.yml"))
     }
     return command(
-      "Embedding the pages\(missing)", "embed-texts", texts + library, named: pipelines, into: "EmbeddedText", context)
+      "Embedding the pages and plugins\(missing)", "embed-texts", texts + library, named: pipelines,
+      into: "EmbeddedText", context)
   }
 
   private func library(_ name: String, _ files: [String], in sources: URL, _ context: PluginContext) -> Command {

@@ -24,6 +24,7 @@ struct ApproveCommand: UseCaseCommand {
         highwater approve --fold --reason "weekly"
         highwater approve --ratchet --reason "keep the lower level"
         highwater approve --measure --build make
+        highwater approve --suite
       """
   )
 
@@ -53,6 +54,9 @@ struct ApproveCommand: UseCaseCommand {
       valueName: "command"))
   var build: String?
 
+  @Flag(help: "Approve the last run of suites (`highwater suite`), instead of the last check.")
+  var suite = false
+
   @Flag(help: "Approve results that would be refused, and results that pass.")
   var force = false
 
@@ -65,6 +69,9 @@ struct ApproveCommand: UseCaseCommand {
     guard !measure || from == nil && !ratchet && !fold else {
       throw ValidationError("--measure makes results of its own: it excludes --from, --ratchet and --fold")
     }
+    guard !suite || from == nil && !ratchet && !fold && !measure else {
+      throw ValidationError("--suite excludes --from, --ratchet, --fold and --measure")
+    }
     guard build == nil || measure else {
       throw ValidationError("--build needs --measure: without it, nothing is measured")
     }
@@ -75,6 +82,9 @@ struct ApproveCommand: UseCaseCommand {
     request.options = project.shared
     request.options.environment = environment.name
     (request.selection, request.reason, request.forces) = (names, reason, force)
+    if suite {
+      return try ApproveSuite(options: request.options, names: names, reason: reason, forces: force).run(in: invocation)
+    }
     if measure {
       var move = MoveBaselines()
       (move.request, move.build) = (request, build)

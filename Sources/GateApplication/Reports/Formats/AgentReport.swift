@@ -5,7 +5,8 @@ import GateCore
 /// Texts of others are data: each stands on one line, without control characters.
 enum AgentReport {
   static let row = ReportFormatRow(
-    purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false
+    purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false,
+    suite: nil
   ) { result, context in
     text(result, context: context)
   }

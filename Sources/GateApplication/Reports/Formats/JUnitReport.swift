@@ -8,7 +8,7 @@ import GateCore
 enum JUnitReport {
   static let row = ReportFormatRow(
     purpose: "test results in GitLab, Jenkins, Azure Pipelines, CircleCI, Buildkite", fileExtension: "xml",
-    hasOwnEscapes: false
+    hasOwnEscapes: false, suite: { Array(SuiteJUnit.text($0).utf8) }
   ) { result, context in
     text(result, context: context)
   }
@@ -85,7 +85,7 @@ enum JUnitReport {
 
 extension Verdict {
   /// The element for what did not pass; a scenario that could not be judged is neither a failure nor a success.
-  fileprivate var junitElement: String? {
+  var junitElement: String? {
     switch self {
     case .pass, .improved: nil
     case .regression: "failure"
@@ -96,7 +96,7 @@ extension Verdict {
 }
 
 /// An element of an XML document (XML 1.0) that has other elements or a text.
-private struct XMLElement {
+struct XMLElement {
   private let name: String
   private let attributes: [(String, String)]
   private let children: [XMLElement]

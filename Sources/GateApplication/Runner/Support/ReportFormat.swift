@@ -23,7 +23,8 @@ enum ReportFormat: String, Sendable, CaseIterable {
 
 extension ResultFile {
   fileprivate static let row = ReportFormatRow(
-    purpose: "the result file, for `approve`, `compare` and programs", fileExtension: "json", hasOwnEscapes: true
+    purpose: "the result file, for `approve`, `compare` and programs", fileExtension: "json", hasOwnEscapes: true,
+    suite: { SuiteFile.encode($0) }
   ) { result, _ in
     encode(result, words: .reports)
   }

@@ -1,0 +1,88 @@
+import GateCore
+
+extension TestReason {
+  /// As in `keeps 20.1 MiB instead of 0 B, also when it runs alone`.
+  var displayText: String {
+    switch self {
+    case .outcome(.unfinished): "did not end"
+    case .outcome(let outcome): outcome.rawValue
+    case .overLimit(let limit): "needs more than the limit of \(Format.amount(limit))"
+    case .risen(let metric, let from, let to, let allowed):
+      "\(metric.change(from, to)), also when it runs alone (allowed: +\(Format.amount(allowed)))"
+    case .fallen(let metric, let from, let to): metric.change(from, to)
+    case .becauseOfOthers(let metric, let from, let to, let cause):
+      "\(metric.change(from, to)) because of \(TerminalText.safe(cause)); alone it does not"
+    case .showsIn(let test, let metric, let from, let to):
+      "makes another test need more: \(TerminalText.safe(test)) \(metric.change(from, to))"
+    case .takenOver(let metric, let from, let to):
+      "\(metric.change(from, to)) in the suite, but alone no more than at the other commit"
+    case .notRepeated(let metric, let from, let to): "\(metric.change(from, to)) in one run only"
+    case .suspected(let metric, let from, let to):
+      "\(metric.change(from, to)); not run alone, because many tests changed more"
+    case .undecided(let metric, let from, let to):
+      "\(metric.change(from, to)), but a test before it needs less and may have left it the work"
+    case .notRunAlone(let metric, let from, let to): "\(metric.change(from, to)); it could not be run alone"
+    case .ambiguous: "reported more than once, or during another test: its figures are unknown"
+    }
+  }
+
+  /// What decides; nil if nothing is left to decide.
+  var hint: String? {
+    switch self {
+    case .suspected, .undecided, .notRunAlone: "compare with a commit: `--against-ref REVISION`"
+    case .ambiguous: "give each test a name of its own"
+    default: nil
+    }
+  }
+}
+
+extension TestMetric {
+  /// As in `needs 52.1 MiB instead of 1.2 MiB`.
+  fileprivate func change(_ from: Bytes, _ to: Bytes) -> String {
+    let verb = self == .peak ? "needs" : "keeps"
+    return "\(verb) \(Format.amount(to)) instead of \(Format.amount(from))"
+  }
+}
+
+extension SuiteProblem {
+  var displayText: String {
+    switch self {
+    case .noTests: "no test was reported"
+    case .failed(let failure): failure.end.map { "the suite \($0.displayText)" } ?? failure.displayText
+    case .unreadable(let lines):
+      "\(Format.count(lines, "line")) in the log of the tests do not fit: a test wrote to it, or an interrupted one"
+    case .tooManyTests(let most): "more than \(most) tests"
+    }
+  }
+
+  var hint: String? {
+    switch self {
+    case .noTests: "the command must run a supported framework with this environment: see `highwater help suite`"
+    case .failed, .unreadable: nil
+    case .tooManyTests: "split the suite, each part with a `--name` of its own"
+    }
+  }
+}
+
+extension SuiteTest {
+  /// As in `tests/test_a.py:12`; empty if unknown.
+  var placeText: String {
+    guard let file else { return "" }
+    return TerminalText.safe(file) + (line.map { ":\($0)" } ?? "")
+  }
+}
+
+extension SuiteResult {
+  /// As in `412 tests, 3 new, 1 removed`.
+  var countText: String {
+    let new = hasBaseline ? tests.count(where: \.isNew) : 0
+    let parts = [
+      Format.count(tests.count, "test"), new > 0 ? "\(new) new" : nil,
+      missing.isEmpty ? nil : "\(missing.count) removed",
+    ]
+    return parts.compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// The tests that were not exactly measured: their peaks are upper bounds.
+  var inexactCount: Int { tests.count { $0.run.figures != nil && !$0.run.isExact } }
+}

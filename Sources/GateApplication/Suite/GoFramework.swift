@@ -1,0 +1,22 @@
+extension SuiteFramework {
+  /// `go test`, whose programs are built once and then run for each test.
+  static let go = SuiteFramework(
+    name: "go",
+    isRun: { words in words.first.map { [$0].hasProgram("go") } == true && words.dropFirst().first == "test" },
+    method: .listed(
+      ListedTests(
+        discovery: { words, wrapper in
+          // Results from the cache would start no program.
+          .init(words: Array(words.prefix(2)) + ["-count=1", "-exec", wrapper] + words.dropFirst(2))
+        },
+        listing: { words in
+          let chosen = words.compactMap { $0.hasPrefix("-test.run=") ? String($0.dropFirst("-test.run=".count)) : nil }
+          return ["-test.list", chosen.last ?? "."]
+        },
+        tests: { output, program in
+          let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+          let names = lines.filter { line in ["Test", "Example", "Fuzz"].contains { line.hasPrefix($0) } }
+          return program.tests(names) { ["-test.run", "^\($0)$"] }
+        }))
+  )
+}

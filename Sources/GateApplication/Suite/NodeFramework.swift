@@ -1,0 +1,22 @@
+extension SuiteFramework {
+  /// `node --test`, which runs each file in a process of its own, also behind `npm test`.
+  static let node = SuiteFramework(
+    name: "node",
+    isRun: { words in words.first.map { [$0].hasProgram("node", "npm", "npx", "yarn", "pnpm") } == true },
+    method: .reported(
+      ReportedTests(
+        plugin: "highwater_node.mjs",
+        variables: { folder, set in
+          let options = [set["NODE_OPTIONS"], "--import=file://\(folder)/highwater_node.mjs"].compactMap(\.self)
+          return ["NODE_OPTIONS": options.filter { !$0.isEmpty }.joined(separator: " ")]
+        },
+        selection: { words, tests in
+          // The plugin ends files without a chosen test. In a file, Node runs the tests whose names fit.
+          guard let place = words.firstIndex(of: "--test") else { return words }
+          let patterns = tests.map { test in
+            let name = test.split(separator: " > ").last.map(String.init) ?? test
+            return "--test-name-pattern=^\(name.map { $0.isLetter || $0.isNumber ? "\($0)" : "." }.joined())$"
+          }
+          return words[...place] + patterns + words[(place + 1)...]
+        })))
+}

@@ -1,0 +1,113 @@
+"""Loaded by `highwater suite`: reports the memory of this process before and after each test.
+
+Each process has a log of its own in the folder of HIGHWATER_TESTS, with a line of JSON for the begin and the end of a test.
+Before a test the high-water mark is reset (clear_refs, proc_pid_clear_refs(5)), so that it is the peak of the test alone.
+HIGHWATER_ONLY is a file with the tests to run, as a JSON list in order; the others are not even imported.
+"""
+import json
+import os
+import time
+
+import pytest
+
+
+class Log:
+    def __init__(self, folder):
+        self.process = os.getpid()
+        name = os.path.join(folder, f"{self.process}.jsonl")
+        self.file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self.mark = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            self.mark = None
+        self.line_of_begin = None
+
+    def memory(self):
+        """Resident memory and its high-water mark, in bytes."""
+        text = os.pread(self.status, 8192, 0)
+        return [int(text.split(key, 1)[1].split(None, 1)[0]) * 1024 for key in (b"VmRSS:", b"VmHWM:")]
+
+    def reset(self):
+        try:
+            return self.mark is not None and os.write(self.mark, b"5") > 0
+        except OSError:
+            return False
+
+    def begin(self, test, file, line):
+        self.started = time.monotonic()
+        is_reset = self.reset()
+        resident, peak = self.memory()
+        self.write(event="begin", test=test, file=file, line=line, resident=resident, peak=peak, reset=is_reset)
+
+    def end(self, test, outcome):
+        resident, peak = self.memory()
+        seconds = round(time.monotonic() - self.started, 6)
+        self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
+
+    def write(self, **fields):
+        # A forked copy of the process, as of a test that calls os.fork(), is another process.
+        if os.getpid() == self.process:
+            os.write(self.file, json.dumps(fields).encode() + b"\n")
+
+
+def text(name):
+    """Without what JSON cannot have."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+class Reporter:
+    def __init__(self, log):
+        self.log, self.outcome = log, "passed"
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        file, line, _ = item.location
+        self.outcome = "passed"
+        self.log.begin(text(item.nodeid), text(str(file)), None if line is None else line + 1)
+        yield
+        self.log.end(text(item.nodeid), self.outcome)
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.outcome = "failed"
+        elif report.skipped and self.outcome == "passed":
+            self.outcome = "skipped"
+        elif report.when == "call" and report.outcome == "rerun":
+            self.outcome = "passed"
+
+
+class Filter:
+    def __init__(self, config, tests):
+        self.order = {test: place for place, test in enumerate(tests)}
+        root = str(getattr(config, "rootpath", None) or config.rootdir)
+        self.files = {os.path.realpath(os.path.join(root, test.split("::")[0])) for test in tests}
+
+    def ignores(self, path):
+        is_other = os.path.isfile(path) and os.path.basename(path) != "__init__.py"
+        return True if is_other and os.path.realpath(path) not in self.files else None
+
+    if int(pytest.__version__.split(".")[0]) >= 7:
+
+        def pytest_ignore_collect(self, collection_path):
+            return self.ignores(str(collection_path))
+
+    else:
+
+        def pytest_ignore_collect(self, path):
+            return self.ignores(str(path))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        chosen = [item for item in items if text(item.nodeid) in self.order]
+        config.hook.pytest_deselected(items=[item for item in items if text(item.nodeid) not in self.order])
+        items[:] = sorted(chosen, key=lambda item: self.order[text(item.nodeid)])
+
+
+def pytest_configure(config):
+    folder, only = os.environ.get("HIGHWATER_TESTS"), os.environ.get("HIGHWATER_ONLY")
+    if folder:
+        config.pluginmanager.register(Reporter(Log(folder)), "highwater-reporter")
+    if only:
+        with open(only, encoding="utf-8") as file:
+            config.pluginmanager.register(Filter(config, json.load(file)), "highwater-filter")

@@ -1,0 +1,93 @@
+import ArgumentParser
+import GateCore
+
+struct SuiteCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "suite",
+    abstract: "Runs a suite of tests as it is, and gives each test a peak, a baseline and a verdict.",
+    usage: "highwater suite [<options>] -- <command> [<argument> ...]",
+    discussion: """
+      Runs the command once, with a plugin that reads and resets the high-water mark of memory at each test; the repository \
+      needs no change. A test that needs more than was approved then runs alone, which decides: what a test does because \
+      of those before it is told apart from what it does itself.
+
+        highwater suite -- pytest                  # exit code 5: there is no baseline yet
+        highwater approve --suite                  # one file for all tests: commit it
+        highwater suite -- pytest                  # 0 is pass, 1 is a regression
+        highwater suite --limit 200MiB -- pytest   # also without a baseline
+
+      Frameworks: pytest, go test, cargo test, node --test, ctest, and with --framework googletest a program of GoogleTest. \
+      Where programs of tests can list them, as with Go, Rust, ctest and GoogleTest, each test has a process of its own.
+
+      Exit codes: 0 pass, 1 a test needs more, 2 bad arguments, 3 a test failed, the suite crashed or no test was reported, \
+      4 it could not be decided, 5 no baseline.
+      """
+  )
+
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The command that runs the tests, after --.", valueName: "command"))
+  var command: [String] = []
+
+  @Option(help: ArgumentHelp("The name of the suite (default: that of its framework).", valueName: "name"))
+  var name: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The framework of the tests, if the command does not name it.",
+      discussion: SuiteFramework.all.map(\.name).joined(separator: ", "), valueName: "name"))
+  var framework: String?
+
+  @Option(help: ArgumentHelp("The most that any test may need, such as 200MiB.", valueName: "size"))
+  var limit: SizeArgument?
+
+  @Option(help: ArgumentHelp("Stop the suite after this time, such as 2h (default: 1h).", valueName: "time"))
+  var timeout: TimeArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Decide about tests that need more by running them alone at this commit as well, in a git worktree: a branch, tag or \
+      commit.
+      """,
+      valueName: "revision"))
+  var againstRef: String?
+
+  @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
+  var build: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var reports: ReportOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard !command.isEmpty else {
+      throw ValidationError("missing command: write it after --, as in `highwater suite -- pytest`")
+    }
+    if let name, !PlainName.isValid(name) {
+      throw ValidationError("`\(name.prefix(40))` is not a valid name of a suite: use \(PlainName.rule)")
+    }
+    if let framework, chosenFramework == nil {
+      let known = SuiteFramework.all.map(\.name).joined(separator: ", ")
+      throw ValidationError("`\(framework.prefix(40))` is not a supported framework: use one of \(known)")
+    }
+    guard build == nil || againstRef != nil else {
+      throw ValidationError("--build needs --against-ref: it builds that commit")
+    }
+  }
+
+  private var chosenFramework: SuiteFramework? {
+    framework.flatMap { name in SuiteFramework.all.first { $0.name == name } }
+  }
+
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    var check = SuiteCheck(command: command)
+    check.options = project.shared
+    check.options.environment = environment.name
+    reports.add(to: &check.options)
+    (check.name, check.framework, check.limit) = (name, chosenFramework, limit?.bytes)
+    if let timeout { check.timeout = timeout.duration }
+    check.against = againstRef.map { ($0, build) }
+    return try check.run(in: invocation)
+  }
+}

@@ -1,0 +1,41 @@
+/// What is known of a test framework: how its tests are told apart and chosen.
+///
+/// Each framework is a file with its row; a new one is also a name in ``all``.
+struct SuiteFramework: Sendable {
+  enum Method: Sendable {
+    case reported(ReportedTests)
+    case listed(ListedTests)
+  }
+
+  let name: String
+  /// Whether a command runs it, judging by its words.
+  let isRun: @Sendable (_ words: [String]) -> Bool
+  let method: Method
+
+  /// In the order of use.
+  static let all: [SuiteFramework] = [pytest, go, cargo, node, ctest, googleTest]
+
+  /// The frameworks that a command may run: the one that its words name, or else any with a plugin, as behind `make test`.
+  static func candidates(for words: [String]) -> [SuiteFramework] {
+    all.first { $0.isRun(words) }.map { [$0] } ?? all.filter { $0.reported != nil }
+  }
+
+  var reported: ReportedTests? { if case .reported(let tests) = method { tests } else { nil } }
+}
+
+/// A framework that runs many tests in one process, in which a plugin reports each of them.
+struct ReportedTests: Sendable {
+  /// The file of the plugin, which the runner writes into a folder of its own.
+  let plugin: String
+  /// The variables that load the plugin from that folder, beside those that are set.
+  let variables: @Sendable (_ folder: String, _ set: [String: String]) -> [String: String]
+  /// The command for some tests only, as far as the plugin does not choose them.
+  let selection: @Sendable (_ words: [String], _ tests: [String]) -> [String]
+}
+
+extension [String] {
+  /// Whether one of the words is a program of this name, with or without its folder.
+  func hasProgram(_ names: String...) -> Bool {
+    contains { word in names.contains { word == $0 || word.hasSuffix("/\($0)") } }
+  }
+}

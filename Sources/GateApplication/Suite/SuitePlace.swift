@@ -1,0 +1,39 @@
+import GateCore
+import LinuxSystem
+
+/// Where the files of a suite are, with or without a project file.
+struct SuitePlace {
+  let root: String
+  let artifacts: ArtifactsFolder
+  /// The folder of baselines.
+  let baselines: String
+  let environment: EnvironmentRule
+  /// Whether the project file puts the baselines outside of the repository.
+  let hasBaselinesOutside: Bool
+
+  /// The project's places; without a project file, the usual folders in the working directory.
+  init(_ options: SharedOptions, in invocation: Invocation) throws {
+    let file = try? ProjectFile.locate(explicit: options.config, from: invocation.workingDirectory)
+    guard file != nil else {
+      root = invocation.workingDirectory
+      artifacts = ArtifactsFolder(path: invocation.absolute(options.artifacts ?? ".highwater"))
+      baselines = invocation.absolute(options.baselines ?? "baselines")
+      (environment, hasBaselinesOutside) = (EnvironmentRule(name: options.environment), false)
+      return
+    }
+    let project = try options.loadProjectWithoutVariables(in: invocation)
+    (root, baselines, environment) = (project.root, project.baselines, project.environment)
+    artifacts = ArtifactsFolder(path: project.artifacts)
+    hasBaselinesOutside = options.baselines == nil && project.hasBaselinesOutside
+  }
+
+  /// The folder of the last run of a suite.
+  func folder(of suite: ScenarioName) -> String { "\(artifacts.path)/suites/\(suite.pathComponent)" }
+
+  func result(of suite: ScenarioName) -> String { "\(folder(of: suite))/result.json" }
+
+  /// The suites that have run here, sorted.
+  var suites: [String] {
+    ((try? Descriptor.folder("\(artifacts.path)/suites").names()) ?? []).sorted()
+  }
+}

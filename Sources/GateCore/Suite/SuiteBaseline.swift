@@ -1,0 +1,85 @@
+/// The approved figures of the tests of a suite in one environment.
+package struct SuiteBaseline: Sendable, Equatable, Codable {
+  package var suite: ScenarioName
+  package var environment: String
+  package var framework: String
+  package var approval: Approval
+  package var tests: [String: Entry]
+
+  package struct Entry: Sendable, Hashable, Codable {
+    package var peak: Bytes
+    package var kept: Bytes
+    /// The largest difference between two runs of the approved build, if it is above the tolerance.
+    package var spread: Bytes?
+
+    package init(_ figures: TestFigures, spread: Bytes? = nil) {
+      (peak, kept, self.spread) = (figures.peak, figures.kept, spread)
+    }
+
+    package var figures: TestFigures { TestFigures(peak: peak, kept: kept) }
+  }
+
+  package init(
+    suite: ScenarioName, environment: String, framework: String, approval: Approval, tests: [String: Entry] = [:]
+  ) {
+    (self.suite, self.environment, self.framework) = (suite, environment, framework)
+    (self.approval, self.tests) = (approval, tests)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case suite, environment, framework, tests
+    case approval = "approved"
+  }
+}
+
+/// How much a test may change.
+package struct SuiteTolerance: Sendable, Equatable {
+  /// In percent of the approved figure.
+  package var relative: Double
+  package var absolute: Bytes
+
+  /// The allocator of Python takes memory from the kernel in arenas of 1 MiB (ARENA_BITS in Objects/obmalloc.c), which one
+  /// test more or less may need.
+  package static let standard = SuiteTolerance(relative: 5, absolute: .kibibytes(1280))
+
+  /// The change that is allowed from an approved amount.
+  func allowed(from amount: Bytes, spread: Bytes? = nil) -> Bytes {
+    max(Bytes(clampedFrom: Double(max(0, amount.count)) * relative / 100), absolute) + (spread ?? .zero)
+  }
+}
+
+extension SuiteBaseline {
+  /// What a result makes of a baseline: the tests that passed keep what was approved, those that failed have nothing new to
+  /// approve, and those that are gone are removed.
+  package init(of result: SuiteResult, replacing previous: SuiteBaseline?, approval: Approval) {
+    self.init(
+      suite: result.name, environment: result.environment.name, framework: result.framework, approval: approval)
+    for test in result.tests {
+      let name = test.test.name
+      switch test.verdict {
+      case .regression, .improved, .noBaseline: tests[name] = test.run.figures.map { Entry($0) }
+      case .inconclusive where !test.isAmbiguous: tests[name] = test.run.figures.map { Entry($0) }
+      case .pass, .failed, .skipped, .inconclusive: break
+      }
+      tests[name] = tests[name] ?? previous?.tests[name]
+    }
+  }
+}
+
+/// How many tests an approval changes.
+package struct SuiteBaselineChange: Sendable, Equatable {
+  package let added: Int
+  package let changed: Int
+  package let removed: Int
+  package let total: Int
+
+  package init(from previous: SuiteBaseline?, to baseline: SuiteBaseline) {
+    let before = previous?.tests ?? [:]
+    added = baseline.tests.count { before[$0.key] == nil }
+    changed = baseline.tests.count { name, entry in before[name].map { $0 != entry } ?? false }
+    removed = before.keys.count { baseline.tests[$0] == nil }
+    total = baseline.tests.count
+  }
+
+  package var isEmpty: Bool { added + changed + removed == 0 }
+}

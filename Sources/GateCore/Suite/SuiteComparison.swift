@@ -1,0 +1,68 @@
+/// The first stage: one run of a whole suite against its baseline.
+///
+/// Only what passes here is decided; a test that needs more is a suspect, which further runs decide (``SuspectDecision``).
+package struct SuiteComparison: Sendable {
+  package var baseline: SuiteBaseline?
+  package var tolerance: SuiteTolerance
+  /// The most that any test may need; nil for no limit.
+  package var limit: Bytes?
+
+  package init(with baseline: SuiteBaseline?, tolerance: SuiteTolerance = .standard, limit: Bytes? = nil) {
+    (self.baseline, self.tolerance, self.limit) = (baseline, tolerance, limit)
+  }
+
+  package func results(of log: TestLog) -> [TestResult] {
+    log.runs.map { result(of: $0, isAmbiguous: log.ambiguous.contains($0.test.name)) }
+  }
+
+  /// The tests of the baseline that did not run, sorted.
+  package func missing(from log: TestLog) -> [String] {
+    let run = Set(log.runs.map(\.test.name))
+    return (baseline?.tests.keys.filter { !run.contains($0) } ?? []).sorted()
+  }
+
+  private func result(of run: TestRun, isAmbiguous: Bool) -> TestResult {
+    let entry = baseline?.tests[run.test.name]
+    if isAmbiguous { return TestResult(run, baseline: entry, verdict: .inconclusive, reason: .ambiguous) }
+    switch run.outcome {
+    case .failed, .unfinished:
+      return TestResult(run, baseline: entry, verdict: .failed, reason: .outcome(outcome: run.outcome))
+    case .skipped: return TestResult(run, baseline: entry, verdict: .skipped)
+    case .passed: break
+    }
+    guard let figures = run.figures else {
+      return TestResult(run, baseline: entry, verdict: .failed, reason: .outcome(outcome: .unfinished))
+    }
+    if let limit, figures.peak > limit {
+      return TestResult(run, baseline: entry, verdict: .regression, reason: .overLimit(limit: limit))
+    }
+    guard let entry else { return TestResult(run, verdict: .noBaseline) }
+    return judged(run, figures, against: entry)
+  }
+
+  private func judged(_ run: TestRun, _ figures: TestFigures, against entry: SuiteBaseline.Entry) -> TestResult {
+    if let rise = rise(from: entry, to: figures) {
+      let (from, to) = (entry.figures[rise], figures[rise])
+      return TestResult(
+        run, baseline: entry, verdict: .inconclusive, reason: .suspected(metric: rise, from: from, to: to))
+    }
+    let fallen = TestMetric.allCases.first { metric in
+      entry.figures[metric] - figures[metric] > tolerance.allowed(from: entry.figures[metric], spread: entry.spread)
+    }
+    guard let fallen else { return TestResult(run, baseline: entry, verdict: .pass) }
+    let (from, to) = (entry.figures[fallen], figures[fallen])
+    return TestResult(run, baseline: entry, verdict: .improved, reason: .fallen(metric: fallen, from: from, to: to))
+  }
+
+  /// The figure that rose beyond the tolerance; nil if none did.
+  ///
+  /// What a test keeps is also a part of its peak, and says more.
+  package func rise(from entry: SuiteBaseline.Entry, to figures: TestFigures) -> TestMetric? {
+    func rise(_ metric: TestMetric) -> Bytes? {
+      let (before, now) = (entry.figures[metric], figures[metric])
+      return now - before > tolerance.allowed(from: before, spread: entry.spread) ? now - before : nil
+    }
+    guard let kept = rise(.kept) else { return rise(.peak) == nil ? nil : .peak }
+    return rise(.peak).map { $0.count > 2 * kept.count } == true ? .peak : .kept
+  }
+}

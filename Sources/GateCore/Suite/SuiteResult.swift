@@ -1,0 +1,123 @@
+/// A finished run of a suite: the input of its reports, and of an approval.
+package struct SuiteResult: Sendable, Equatable, Codable {
+  package var run: RunInfo
+  package var name: ScenarioName
+  package var framework: String
+  /// The words of the command.
+  package var command: [String]
+  package var environment: EnvironmentInfo
+  /// Whether there is a baseline for the environment.
+  package var hasBaseline: Bool
+  /// In the order in which they ran.
+  package var tests: [TestResult]
+  /// The tests of the baseline that did not run, sorted.
+  package var missing: [String]
+  package var problems: [SuiteProblem]
+  /// The time of the suite itself, and of the tests that ran again.
+  package var suiteTime: Duration
+  package var repeatTime: Duration
+
+  package init(
+    run: RunInfo, name: ScenarioName, framework: String, command: [String], environment: EnvironmentInfo,
+    hasBaseline: Bool = false, tests: [TestResult] = [], missing: [String] = [], problems: [SuiteProblem] = [],
+    suiteTime: Duration = .zero, repeatTime: Duration = .zero
+  ) {
+    (self.run, self.name, self.framework, self.command) = (run, name, framework, command)
+    (self.environment, self.hasBaseline, self.tests, self.missing) = (environment, hasBaseline, tests, missing)
+    (self.problems, self.suiteTime, self.repeatTime) = (problems, suiteTime, repeatTime)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case run, name, framework, command, environment, hasBaseline, tests, missing, problems
+    case suiteTime = "suiteSeconds"
+    case repeatTime = "repeatSeconds"
+  }
+
+  /// What decides is the tests and the problems; a suite without a baseline has nothing to pass against.
+  package var verdict: Verdict {
+    let own: [Verdict] = problems.isEmpty ? [] : [.failed]
+    let base: [Verdict] = hasBaseline || tests.allSatisfy(\.isJudgedWithoutBaseline) ? [] : [.noBaseline]
+    let verdict = Verdict.combined(own + base + tests.map(\.verdict).filter { $0 != .noBaseline })
+    return verdict == .skipped ? .pass : verdict
+  }
+
+  package func tests(with verdict: Verdict) -> [TestResult] { tests.filter { $0.verdict == verdict } }
+
+  /// The tests with the highest peaks, in descending order.
+  package func heaviest(_ most: Int) -> [(test: TestResult, figures: TestFigures)] {
+    let measured = tests.compactMap { test in test.run.figures.map { (test: test, figures: $0) } }
+    return Array(measured.sorted { $0.figures.peak > $1.figures.peak }.prefix(most))
+  }
+}
+
+/// Why a suite has failed as a whole.
+package enum SuiteProblem: Sendable, Hashable, Codable {
+  /// No test was reported: the framework is unknown, or did not load the plugin.
+  case noTests
+  /// The command failed, and no failed test explains it.
+  case failed(failure: Failure)
+  /// Lines of the log that are not events of tests.
+  case unreadable(lines: Int)
+  /// More tests than the log may have; the others are not judged.
+  case tooManyTests(most: Int)
+}
+
+/// A test with its verdict.
+package struct TestResult: Sendable, Equatable, Codable {
+  package var run: TestRun
+  /// What was approved; nil for a new test.
+  package var baseline: SuiteBaseline.Entry?
+  package var verdict: Verdict
+  package var reason: TestReason?
+  /// The runs alone of this build, and of the one that it was compared with.
+  package var alone: [TestFigures] = []
+  package var aloneBefore: [TestFigures] = []
+
+  package init(_ run: TestRun, baseline: SuiteBaseline.Entry? = nil, verdict: Verdict, reason: TestReason? = nil) {
+    (self.run, self.baseline, self.verdict, self.reason) = (run, baseline, verdict, reason)
+  }
+
+  package var test: SuiteTest { run.test }
+
+  /// Whether a limit or its own end decides, for which no baseline is needed.
+  var isJudgedWithoutBaseline: Bool { verdict == .skipped || reason?.needsBaseline == false }
+
+  package var isNew: Bool { verdict == .noBaseline }
+
+  /// Whether its figures may be those of another test.
+  var isAmbiguous: Bool { reason == .ambiguous }
+}
+
+/// Why a test has its verdict.
+package enum TestReason: Sendable, Hashable, Codable {
+  /// The test itself failed, or did not end.
+  case outcome(outcome: TestRun.Outcome)
+  case overLimit(limit: Bytes)
+  /// It needs more than was approved, also when it runs alone.
+  case risen(metric: TestMetric, from: Bytes, to: Bytes, allowed: Bytes)
+  case fallen(metric: TestMetric, from: Bytes, to: Bytes)
+  /// Run alone it needs no more than before: what it does more in the suite is because of the tests before it.
+  case becauseOfOthers(metric: TestMetric, from: Bytes, to: Bytes, cause: String)
+  /// Its memory shows in another test, which needs no more than before when it runs alone.
+  case showsIn(test: String, metric: TestMetric, from: Bytes, to: Bytes)
+  /// In the suite it needs no more than alone, as before: tests before it left less to use again.
+  case takenOver(metric: TestMetric, from: Bytes, to: Bytes)
+  /// It was above the tolerance in one run of the suite only.
+  case notRepeated(metric: TestMetric, from: Bytes, to: Bytes)
+  /// It was above the tolerance in the suite, and has not run again.
+  case suspected(metric: TestMetric, from: Bytes, to: Bytes)
+  /// It needs more, but another test needs less: it may have taken that over.
+  case undecided(metric: TestMetric, from: Bytes, to: Bytes)
+  /// It could not be run alone.
+  case notRunAlone(metric: TestMetric, from: Bytes, to: Bytes)
+  /// Reported more than once, or at the same time as another.
+  case ambiguous
+
+  /// Whether it compares with a baseline.
+  var needsBaseline: Bool {
+    switch self {
+    case .outcome, .overLimit, .ambiguous: false
+    default: true
+    }
+  }
+}

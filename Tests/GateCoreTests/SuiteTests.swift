@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import GateCore
+
+@Suite("Verdicts on the tests of a suite")
+struct SuiteTests {
+  private func mebibytes(_ count: Int64) -> Bytes { .mebibytes(count) }
+
+  private func run(
+    _ name: String, peak: Int64, kept: Int64 = 0, _ outcome: TestRun.Outcome = .passed
+  ) -> [TestEvent] {
+    let test = SuiteTest(name)
+    return [
+      TestEvent(.begin(isReset: true), of: test, resident: mebibytes(30), peak: mebibytes(30)),
+      TestEvent(
+        .end(outcome, after: .seconds(1)), of: test, resident: mebibytes(30 + kept), peak: mebibytes(30 + peak)),
+    ]
+  }
+
+  private func baseline(_ tests: [String: TestFigures]) -> SuiteBaseline {
+    let approval = Approval(at: .now, by: "somebody", commit: nil, reason: nil, run: "1")
+    return SuiteBaseline(
+      suite: ScenarioName("tests"), environment: "here", framework: "pytest", approval: approval,
+      tests: tests.mapValues { SuiteBaseline.Entry($0) })
+  }
+
+  private func figures(_ peak: Int64, kept: Int64 = 0) -> TestFigures {
+    TestFigures(peak: mebibytes(peak), kept: mebibytes(kept))
+  }
+
+  @Test("A test needs what its process held more at the peak than at its begin, and keeps what it did not give back")
+  func figuresOfRun() throws {
+    var log = TestLog()
+    log.add(run("a", peak: 50, kept: 20), process: 7)
+    let found = try #require(log.runs.first)
+    #expect(found.figures == figures(50, kept: 20) && found.before == mebibytes(30) && found.isExact)
+    #expect(found.peakResident == mebibytes(80) && found.process == 7)
+  }
+
+  @Test("A test that did not end is unfinished, and one that is reported twice or within another is ambiguous")
+  func brokenLogs() {
+    var log = TestLog()
+    log.add(run("a", peak: 1) + run("a", peak: 2) + [run("b", peak: 1)[0]] + run("c", peak: 1), process: 1)
+    log.add([run("d", peak: 1)[1]] + [run("e", peak: 1)[0]], process: 2)
+    #expect(log.ambiguous == ["a", "b", "c", "d"] && log.faults == 1)
+    let results = SuiteComparison(with: nil).results(of: log)
+    #expect(results.filter { $0.reason == .ambiguous }.map(\.test.name) == ["a", "b", "c"])
+    #expect(results.last?.verdict == .failed && results.last?.reason == .outcome(outcome: .unfinished))
+  }
+
+  @Test(
+    "Only a rise beyond the tolerance makes a suspect, of what is kept if that is most of it",
+    arguments: [
+      (31, 0, 31, 0, Verdict.pass, TestMetric?.none), (31, 0, 32, 0, .pass, nil), (31, 0, 33, 0, .inconclusive, .peak),
+      (1, 0, 21, 20, .inconclusive, .kept), (1, 0, 60, 5, .inconclusive, .peak), (60, 0, 20, 0, .improved, .peak),
+    ])
+  func firstStage(
+    _ before: Int, _ keptBefore: Int, _ now: Int, _ kept: Int, verdict: Verdict, metric: TestMetric?
+  ) throws {
+    var log = TestLog()
+    log.add(run("a", peak: Int64(now), kept: Int64(kept)), process: 1)
+    let base = baseline(["a": figures(Int64(before), kept: Int64(keptBefore)), "gone": figures(1)])
+    let comparison = SuiteComparison(with: base)
+    let result = try #require(comparison.results(of: log).first)
+    #expect(result.verdict == verdict)
+    switch result.reason {
+    case .suspected(let found, _, _), .fallen(let found, _, _): #expect(found == metric)
+    default: #expect(metric == nil)
+    }
+    #expect(comparison.missing(from: log) == ["gone"])
+  }
+
+  @Test("A limit decides without a baseline")
+  func limit() throws {
+    var log = TestLog()
+    log.add(run("a", peak: 50) + run("b", peak: 5) + run("c", peak: 99, .skipped), process: 1)
+    let results = SuiteComparison(with: nil, limit: mebibytes(40)).results(of: log)
+    #expect(results.map(\.verdict) == [.regression, .noBaseline, .skipped])
+  }
+
+  private func suspect(from before: TestFigures, to now: Int64) throws -> SuspectDecision {
+    var log = TestLog()
+    log.add(run("a", peak: now), process: 1)
+    let result = try #require(SuiteComparison(with: baseline(["a": before])).results(of: log).first)
+    return try #require(SuspectDecision(result, tolerance: .standard))
+  }
+
+  @Test("A rise counts if the test shows it alone, in a second run of the suite, and no other test needs less")
+  func secondStage() throws {
+    let decision = try suspect(from: figures(2), to: 30)
+    let alone = [figures(31), figures(30)]
+    func verdict(again: Int64, moved: Int64) -> Verdict {
+      decision.decided(alone: alone, again: figures(again), moved: mebibytes(moved)).verdict
+    }
+    #expect(verdict(again: 30, moved: 0) == .regression)
+    #expect(verdict(again: 2, moved: 0) == .pass)
+    #expect(verdict(again: 30, moved: 28) == .inconclusive)
+    #expect(decision.cleared(alone: alone, cause: nil).verdict == .pass)
+    #expect(decision.notRunAlone.verdict == .inconclusive)
+  }
+
+  @Test("The runs alone of another commit decide, if there are any")
+  func otherCommit() throws {
+    let decision = try suspect(from: figures(2), to: 30)
+    #expect(decision.decided(alone: [figures(31)], before: [figures(30), figures(31)]).verdict == .pass)
+    #expect(decision.decided(alone: [figures(31)], before: [figures(3)]).verdict == .regression)
+    #expect(decision.decided(alone: [figures(31)], before: []).verdict == .inconclusive)
+  }
+
+  @Test("The cause is the last test without which another one needs no more", arguments: [1, 2, 7, 99, 100])
+  func causes(place: Int) {
+    let names = (0..<100).map { "t\($0)" }
+    let culprit = names[names.count - place]
+    var search = CauseSearch(before: names)
+    var runs = 0
+    while let next = search.next {
+      search.add(needsMore: next.contains(culprit))
+      runs += 1
+    }
+    #expect(search.cause == culprit && runs <= 14)
+    var vain = CauseSearch(before: names)
+    while vain.next != nil { vain.add(needsMore: false) }
+    #expect(vain.cause == nil)
+    #expect(CauseSearch(before: []).next == nil)
+  }
+
+  @Test("An approval changes the lines of changed, new and removed tests only")
+  func approvals() {
+    var log = TestLog()
+    log.add(
+      run("grown", peak: 50) + run("same", peak: 11) + run("new", peak: 3) + run("bad", peak: 9, .failed), process: 1)
+    let base = baseline(["grown": figures(2), "same": figures(10), "gone": figures(1), "bad": figures(4)])
+    var result = SuiteResult(
+      run: RunInfo(id: "2", startedAt: .now), name: ScenarioName("tests"), framework: "pytest", command: ["pytest"],
+      environment: EnvironmentInfo(
+        name: "here",
+        fingerprint: Fingerprint(
+          architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled",
+          kernel: "6.1", libc: "glibc")))
+    result.tests = SuiteComparison(with: base).results(of: log)
+    let next = SuiteBaseline(of: result, replacing: base, approval: base.approval)
+    let expected: [String: Int64] = ["grown": 50, "same": 10, "new": 3, "bad": 4]
+    #expect(next.tests.mapValues(\.peak) == expected.mapValues { mebibytes($0) })
+    let change = SuiteBaselineChange(from: base, to: next)
+    #expect(change.added == 1 && change.changed == 1 && change.removed == 1 && change.total == 4)
+  }
+}

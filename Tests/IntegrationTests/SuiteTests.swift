@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@Suite("Suites of tests of real frameworks", .endsHangs)
+struct SuiteTests {
+  private func suite(_ command: [String], in project: TemporaryProject) throws -> Highwater.Outcome {
+    try Highwater.start(["suite", "--"] + command, in: project).wait()
+  }
+
+  /// Approves the tests, changes a file, and expects the regression of one test only.
+  private func expectRegression(
+    of test: String, in project: TemporaryProject, _ command: [String], after change: () throws -> Void
+  ) throws {
+    let first = try suite(command, in: project)
+    #expect(first.code == 5, "\(first.text)")
+    let approved = try Highwater.run("approve", "--suite", in: project)
+    #expect(approved.code == 0, "\(approved.text)")
+    let same = try suite(command, in: project)
+    #expect(same.code == 0, "\(same.text)")
+    try change()
+    let changed = try suite(command, in: project)
+    #expect(changed.code == 1 && changed.text.contains(test), "\(changed.text)")
+    #expect(changed.text.contains("also when it runs alone") && !changed.text.contains("innocent"), "\(changed.text)")
+  }
+
+  @Test("pytest reports each test by a plugin: one that keeps memory is named, and those after it are not")
+  func pytest() throws {
+    let project = try TemporaryProject()
+    func tests(keeping mebibytes: Int) -> String {
+      """
+      kept = []
+      def test_innocent_before(): pass
+      def test_grown(): kept.append(bytearray(b"x" * (\(mebibytes) << 20)))
+      def test_innocent_after(): assert bytearray(b"y" * (4 << 20))
+      """
+    }
+    try project.write(tests(keeping: 1), to: "tests/test_it.py")
+    try expectRegression(
+      of: "tests/test_it.py::test_grown (tests/test_it.py:3)", in: project,
+      ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    ) { try project.write(tests(keeping: 40), to: "tests/test_it.py") }
+  }
+
+  @Test("Programs that list their tests run each of them in a process of its own")
+  func go() throws {
+    let project = try TemporaryProject()
+    func tests(taking mebibytes: Int) -> String {
+      """
+      package a
+      import "testing"
+      var kept []byte
+      func take(mebibytes int) { kept = make([]byte, mebibytes << 20); for i := range kept { kept[i] = 1 } }
+      func TestGrown(t *testing.T) { take(\(mebibytes)) }
+      func TestInnocent(t *testing.T) { take(8) }
+      """
+    }
+    try project.write("module example.com/a\n\ngo 1.19\n", to: "go.mod")
+    try project.write(tests(taking: 8), to: "sub/a_test.go")
+    try expectRegression(of: "sub/TestGrown", in: project, ["go", "test", "./..."]) {
+      try project.write(tests(taking: 60), to: "sub/a_test.go")
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import GateCore
+import Testing
+
+@testable import GateApplication
+
+@Suite("Suites of tests, with scripted recordings")
+struct SuiteUseTests {
+  /// Tests that need these MiB: by themselves, and more after another one.
+  private struct Tests {
+    var own: [String: Int] = [:]
+    var order: [String] = []
+    var after: (cause: String, test: String, more: Int)?
+    var outcome: [String: String] = [:]
+    var extraLines: [String] = []
+    var end = End(.exited, code: 0)
+
+    init(_ own: KeyValuePairs<String, Int>) {
+      order = own.map(\.key)
+      self.own = Dictionary(uniqueKeysWithValues: own.map { ($0.key, $0.value) })
+    }
+
+    func lines(only: [String]?) -> [String] {
+      var seen: Set<String> = []
+      return (only ?? order).filter { own[$0] != nil }.flatMap { test -> [String] in
+        seen.insert(test)
+        let more = after.map { $0.test == test && seen.contains($0.cause) ? $0.more : 0 } ?? 0
+        let peak = (30 + (own[test] ?? 0) + more) << 20
+        let begin = #"{"event": "begin", "test": "\#(test)", "file": "t.py", "line": 7, "resident": \#(30 << 20), "#
+        let end = #"{"event": "end", "test": "\#(test)", "outcome": "\#(outcome[test] ?? "passed")", "seconds": 0.1, "#
+        return [
+          begin + #""peak": \#(30 << 20), "reset": true}"#, end + #""resident": \#(30 << 20), "peak": \#(peak)}"#,
+        ]
+      }
+    }
+
+    /// Writes the log that a plugin would write.
+    func recording(of scenario: Scenario) -> Recording? {
+      let variables = scenario.target.environment
+      let only = variables["HIGHWATER_ONLY"].flatMap { FileManager.default.contents(atPath: $0) }
+        .flatMap { try? JSONDecoder().decode([String].self, from: $0) }
+      let text = (lines(only: only) + extraLines).joined(separator: "\n") + "\n"
+      guard let folder = variables["HIGHWATER_TESTS"] else { return nil }
+      try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/42.jsonl"))
+      return .holding(30, end: end, output: "the output\n")
+    }
+  }
+
+  private func suite(
+    _ tests: Tests, in project: UseCaseProject, _ configure: (inout SuiteCheck) -> Void = { _ in }
+  ) throws -> UseCaseProject.Outcome {
+    project.measurer.follow { scenario, _ in tests.recording(of: scenario) }
+    var check = SuiteCheck(command: ["pytest", "-q"])
+    configure(&check)
+    return try project.run(variables: ["TMPDIR": project.path]) { try check.run(in: $0) }
+  }
+
+  private func approved(_ tests: Tests) throws -> UseCaseProject {
+    let project = try UseCaseProject(holding: 8)
+    #expect(try suite(tests, in: project).code == .noBaseline)
+    #expect(try project.run { try ApproveSuite().run(in: $0) }.code == .pass)
+    return project
+  }
+
+  @Test("The first run asks for an approval, whose file has a line for each test; then the same passes in one line")
+  func firstUse() throws {
+    let project = try approved(Tests(["b": 2, "a": 40]))
+    let files = try FileManager.default.subpathsOfDirectory(atPath: "\(project.path)/baselines")
+    let file = try #require(files.first { $0.hasSuffix(".suite.json") })
+    let lines = try String(contentsOfFile: "\(project.path)/baselines/\(file)", encoding: .utf8)
+      .split(separator: "\n")
+    #expect(
+      lines.dropLast(2).suffix(2).map(String.init) == [
+        #"    "a": {"kept":0,"peak":41943040},"#, #"    "b": {"kept":0,"peak":2097152}"#,
+      ])
+    let again = try suite(Tests(["b": 2, "a": 40]), in: project)
+    #expect(again.code == .pass && again.output.split(separator: "\n").count == 1, "\(again.text)")
+    #expect(project.measurer.measured.count == 1)
+  }
+
+  @Test("A test that also needs more alone is a regression, with its place; new and removed tests are counted")
+  func regression() throws {
+    let project = try approved(Tests(["a": 2, "b": 2, "gone": 1]))
+    let outcome = try suite(Tests(["a": 2, "b": 30, "new": 1]), in: project) {
+      $0.options.json = "s.json"
+      $0.options.reports = [ReportFile(.junit, path: "s.xml"), ReportFile(.markdown, path: "s.md")]
+    }
+    #expect(outcome.code == .regression && outcome.verdict == "regression")
+    for text in ["b (t.py:7)", "needs 30.0 MiB instead of 2.0 MiB, also when it runs alone", "1 new, 1 removed"] {
+      #expect(outcome.text.contains(text), "\(outcome.text)")
+    }
+    let tests = try #require(try project.object("s.json")["tests"] as? [[String: Any]])
+    #expect(tests.map { $0["verdict"] as? String } == ["pass", "regression", "no-baseline"])
+    let junit = try String(contentsOfFile: "\(project.path)/s.xml", encoding: .utf8)
+    #expect(junit.contains(#"<testsuites name="highwater" tests="3" failures="1" errors="0">"#), "\(junit)")
+    #expect(junit.contains(#"<property name="peak" value="31457280"/>"#) && junit.contains(#"file="t.py" line="7""#))
+    let markdown = try String(contentsOfFile: "\(project.path)/s.md", encoding: .utf8)
+    #expect(markdown.contains("| regression | `b` |"), "\(markdown)")
+    // Approving it changes its line only, and then it passes.
+    #expect(try project.run { try ApproveSuite().run(in: $0) }.text.contains("1 new, 1 changed, 1 removed of 3 tests"))
+    #expect(try suite(Tests(["a": 2, "b": 30, "new": 1]), in: project).code == .pass)
+  }
+
+  @Test("A test that needs more only because of another one passes, and the other one is the regression")
+  func causes() throws {
+    let names: KeyValuePairs = ["a": 2, "b": 2, "c": 2, "d": 2, "e": 2]
+    let project = try approved(Tests(names))
+    var tests = Tests(names)
+    tests.after = ("b", "e", 40)
+    let outcome = try suite(tests, in: project)
+    #expect(outcome.code == .regression)
+    #expect(
+      outcome.text.contains("makes another test need more: e needs 42.0 MiB instead of 2.0 MiB"), "\(outcome.text)")
+    #expect(outcome.text.contains("e needs 42.0 MiB instead of 2.0 MiB because of b; alone it does not"))
+  }
+
+  @Test("What no test was reported for, what failed, ended early or was forged is never a pass")
+  func badInput() throws {
+    let good = Tests(["a": 2, "b": 2])
+    let project = try approved(good)
+    let empty = try suite(Tests([:]), in: project)
+    #expect(empty.code == .failed && empty.text.contains("error: no test was reported"), "\(empty.text)")
+    var failing = good
+    (failing.outcome, failing.end) = (["b": "failed"], End(.exited, code: 1))
+    #expect(try suite(failing, in: project).text.contains("b (t.py:7) failed"))
+    var crashing = good
+    crashing.end = End(.crash, signal: .segv)
+    let crashed = try suite(crashing, in: project)
+    #expect(crashed.code == .failed && crashed.text.contains("the output"), "\(crashed.text)")
+    var forged = good
+    forged.extraLines = ["nonsense", forged.lines(only: ["a"])[0]]
+    let outcome = try suite(forged, in: project)
+    #expect(outcome.code == .failed && outcome.text.contains("1 line in the log"), "\(outcome.text)")
+    #expect(outcome.text.contains("reported more than once"), "\(outcome.text)")
+    #expect(try project.run { try ApproveSuite().run(in: $0) }.code == .failed)
+  }
+}
