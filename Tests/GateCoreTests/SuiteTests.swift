@@ -142,6 +142,9 @@ struct SuiteTests {
     let next = SuiteBaseline(of: result, replacing: base, approval: base.approval)
     let expected: [String: Int64] = ["grown": 50, "same": 10, "new": 3, "bad": 4]
     #expect(next.tests.mapValues(\.peak) == expected.mapValues { mebibytes($0) })
+    // A suite that stops at a failure has not removed what it did not run.
+    result.missing = ["gone"]
+    #expect(SuiteBaseline(of: result, replacing: base, approval: base.approval).tests["gone"] != nil)
     let change = SuiteBaselineChange(from: base, to: next)
     #expect(change.added == 1 && change.changed == 1 && change.removed == 1 && change.total == 4)
   }

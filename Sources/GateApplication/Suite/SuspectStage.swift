@@ -1,104 +1,160 @@
 import FoundationEssentials
 import GateCore
 
-/// The second stage: runs the suspects alone, and after the tests before them, until it is clear what rose.
+/// The second stage: runs the suspects without the other tests, alone, and after the tests before them, until it is clear
+/// what rose.
 struct SuspectStage {
   private var result: SuiteResult
   private let runner: SuiteRunner
   private let tolerance: SuiteTolerance
   private let invocation: Invocation
+  /// The tests that make others need more, by name.
+  private var blamed: [String: TestResult] = [:]
 
   init(_ result: SuiteResult, _ runner: SuiteRunner, _ tolerance: SuiteTolerance, _ invocation: Invocation) {
     (self.result, self.runner, self.tolerance, self.invocation) = (result, runner, tolerance, invocation)
   }
 
-  private typealias Suspect = (index: Int, decision: SuspectDecision)
+  /// A suspect with its place in the suite, and its runs without the tests before it.
+  private struct Suspect {
+    let index: Int
+    let decision: SuspectDecision
+    var alone: [TestFigures] = []
 
-  /// Decides the suspects with the largest rises; after an interruption, not all of them.
+    var name: String { decision.suspect.test.name }
+  }
+
+  /// Decides the suspects; after an interruption, not all of them.
   mutating func run(against other: CommitBuild?) throws -> SuiteResult {
     let begin = ContinuousClock.now
-    let suspects = result.tests.indices
-      .compactMap { index in
-        SuspectDecision(result.tests[index], tolerance: tolerance).map { (index: index, decision: $0) }
-      }
-      .sorted { ($1.decision.rise, $0.index) < ($0.decision.rise, $1.index) }
-      .prefix(SuspectDecision.mostSuspects)
-    var blamed: [String: TestResult] = [:]
-    var showing: [(suspect: Suspect, alone: [TestFigures])] = []
-    for suspect in suspects where !invocation.isInterrupted {
-      let alone = try runAlone(suspect.decision, in: nil)
-      if alone.isEmpty {
-        result.tests[suspect.index] = suspect.decision.notRunAlone
-      } else if alone.allSatisfy(suspect.decision.showsRise) {
-        showing.append((suspect, alone))
-      } else {
-        let cause = try cause(of: suspect, alone)
-        result.tests[suspect.index] = suspect.decision.cleared(alone: alone, cause: cause?.test.name)
-        if let cause { blamed[cause.test.name] = suspect.decision.blamed(cause) }
-      }
+    let suspects = result.tests.indices.compactMap { index in
+      SuspectDecision(result.tests[index], tolerance: tolerance).map { Suspect(index: index, decision: $0) }
     }
-    try decide(showing, against: other)
+    let (risen, cleared) = try runAlone(suspects)
+    let again = try runAgain(upTo: (other == nil ? risen : []) + cleared)
+    try decide(risen, by: again, against: other)
+    try findCauses(of: cleared, shownBy: again)
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
-    result.repeatTime = ContinuousClock.now - begin
+    if !suspects.isEmpty { result.repeatTime = ContinuousClock.now - begin }
     return result
   }
 
-  /// Decides the suspects that need more alone than was approved for the suite.
-  private mutating func decide(
-    _ showing: [(suspect: Suspect, alone: [TestFigures])], against other: CommitBuild?
-  ) throws {
-    if let other {
-      for (suspect, alone) in showing where !invocation.isInterrupted {
-        let before = try runAlone(suspect.decision, in: other)
-        result.tests[suspect.index] = suspect.decision.decided(alone: alone, before: before)
+  private func run(
+    _ names: [String], of test: String? = nil, in checkout: CommitBuild? = nil, number: Int = 1, of count: Int = 1
+  ) throws -> SuiteRun? {
+    guard !names.isEmpty, !invocation.isInterrupted else { return nil }
+    let name = test.map { ScenarioName($0) } ?? result.name
+    let purpose = Progress.Repetition(scenario: name, number: number, of: count, isComparison: checkout != nil)
+    return try runner.run(names, in: checkout, purpose)
+  }
+
+  // MARK: Without the tests before them
+
+  /// Tells the suspects apart that also need more without the tests before them.
+  ///
+  /// One run of all suspects together clears most of those that do not; the others run alone.
+  private mutating func runAlone(_ suspects: [Suspect]) throws -> (risen: [Suspect], cleared: [Suspect]) {
+    var (risen, cleared, uncertain): ([Suspect], [Suspect], [Suspect]) = ([], [], [])
+    let together = suspects.count > 1 ? try run(suspects.map(\.name)) : nil
+    for suspect in suspects {
+      guard let figures = together?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else {
+        uncertain.append(suspect)
+        continue
       }
-      return
+      cleared.append(Suspect(index: suspect.index, decision: suspect.decision, alone: [figures]))
     }
-    guard let again = try runAgain(upTo: showing.map(\.suspect.index)) else { return }
-    for (suspect, alone) in showing {
-      let test = result.tests[suspect.index]
-      guard let figures = again.figures(of: test.test.name) else { continue }
-      result.tests[suspect.index] = suspect.decision.decided(
-        alone: alone, again: figures, moved: result.moved(before: test))
+    uncertain.sort { ($1.decision.rise, $0.index) < ($0.decision.rise, $1.index) }
+    for var suspect in uncertain.prefix(SuspectDecision.mostSuspects) where !invocation.isInterrupted {
+      suspect.alone = try runAlone(suspect, in: nil)
+      if suspect.alone.isEmpty {
+        result.tests[suspect.index] = suspect.decision.notRunAlone
+      } else if suspect.alone.allSatisfy(suspect.decision.showsRise) {
+        risen.append(suspect)
+      } else {
+        cleared.append(suspect)
+      }
     }
+    return (risen, cleared.sorted { $0.index < $1.index })
   }
 
   /// Runs a test alone until a run does not show the rise; empty if it cannot be run alone.
-  private func runAlone(_ decision: SuspectDecision, in checkout: CommitBuild?) throws -> [TestFigures] {
-    let name = decision.suspect.test.name
+  private func runAlone(_ suspect: Suspect, in checkout: CommitBuild?) throws -> [TestFigures] {
     var alone: [TestFigures] = []
     for number in 1...SuspectDecision.runs {
-      let purpose = Progress.Repetition(
-        scenario: ScenarioName(name), number: number, of: SuspectDecision.runs, isComparison: checkout != nil)
-      guard let figures = try runner.run([name], in: checkout, purpose)?.figures(of: name) else { return [] }
+      let run = try run([suspect.name], of: suspect.name, in: checkout, number: number, of: SuspectDecision.runs)
+      guard let figures = run?.figures(of: suspect.name) else { return [] }
       alone.append(figures)
-      if checkout == nil, !decision.showsRise(figures) { break }
+      if checkout == nil, !suspect.decision.showsRise(figures) { break }
     }
     return alone
   }
 
-  /// The test because of which another one needs more in the suite than alone; nil if no run shows it again.
-  private func cause(of suspect: Suspect, _ alone: [TestFigures]) throws -> TestResult? {
-    let test = result.tests[suspect.index]
-    let before = result.tests.before(test)
+  /// Runs the suspects again, after the tests that ran before them in their processes.
+  private func runAgain(upTo suspects: [Suspect]) throws -> SuiteRun? {
+    let indices = suspects.map(\.index)
+    guard let last = indices.max() else { return nil }
+    let processes = Set(indices.map { result.tests[$0].run.process })
+    return try run(result.tests[...last].filter { processes.contains($0.run.process) }.map(\.test.name))
+  }
+
+  // MARK: The tests that rose
+
+  private mutating func decide(_ risen: [Suspect], by again: SuiteRun?, against other: CommitBuild?) throws {
+    for suspect in risen where !invocation.isInterrupted {
+      let (index, decision) = (suspect.index, suspect.decision)
+      if let other {
+        result.tests[index] = decision.decided(alone: suspect.alone, before: try runAlone(suspect, in: other))
+      } else if let figures = again?.figures(of: suspect.name) {
+        let moved = result.moved(before: result.tests[index])
+        result.tests[index] = decision.decided(alone: suspect.alone, again: figures, moved: moved)
+      }
+    }
+  }
+
+  // MARK: What tests do because of those before them
+
+  /// More causes than these are one change of something else.
+  private static let mostCauses = 3
+
+  private mutating func findCauses(of cleared: [Suspect], shownBy again: SuiteRun?) throws {
+    var left = cleared.filter { suspect in
+      if let figures = again?.figures(of: suspect.name) { return shows(figures, suspect) }
+      return again != nil
+    }
+    for suspect in cleared where again != nil && !left.contains(where: { $0.index == suspect.index }) {
+      result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: nil)
+    }
+    for _ in 0..<Self.mostCauses {
+      guard let first = left.first, let cause = try cause(of: first) else { return }
+      blamed[cause.test.name] = first.decision.blamed(cause)
+      let others = left.filter { result.tests[$0.index].run.process == cause.run.process }
+      let run = try run([cause.test.name] + others.map(\.name))
+      for suspect in others {
+        let isShown = run?.figures(of: suspect.name).map { shows($0, suspect) } ?? false
+        guard suspect.index == first.index || isShown else { continue }
+        result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
+        left.removeAll { $0.index == suspect.index }
+      }
+    }
+  }
+
+  private func shows(_ figures: TestFigures, _ suspect: Suspect) -> Bool {
+    suspect.decision.showsRise(figures) && suspect.decision.showsOthers(figures, alone: suspect.alone)
+  }
+
+  /// The test because of which another one needs more in the suite than alone.
+  private func cause(of suspect: Suspect) throws -> TestResult? {
+    let before = result.tests.before(result.tests[suspect.index])
     var search = CauseSearch(before: before.map(\.test.name))
     var number = 1
-    while let names = search.next, !invocation.isInterrupted {
-      let purpose = Progress.Repetition(scenario: ScenarioName(test.test.name), number: number, of: number)
-      let figures = try runner.run(names + [test.test.name], purpose)?.figures(of: test.test.name)
-      search.add(needsMore: figures.map { suspect.decision.showsOthers($0, alone: alone) } ?? false)
+    while let names = search.next {
+      let run = try run(names + [suspect.name], of: suspect.name, number: number, of: number)
+      guard let run else { return nil }
+      search.add(needsMore: run.figures(of: suspect.name).map { shows($0, suspect) } ?? false)
       number += 1
     }
     return search.cause.flatMap { cause in before.first { $0.test.name == cause } }
-  }
-
-  /// Runs the suspects again, after the tests that ran before them in their processes; nil if there are none.
-  private func runAgain(upTo suspects: [Int]) throws -> SuiteRun? {
-    guard let last = suspects.max() else { return nil }
-    let processes = Set(suspects.map { result.tests[$0].run.process })
-    let names = result.tests[...last].filter { processes.contains($0.run.process) }.map(\.test.name)
-    return try runner.run(names, Progress.Repetition(scenario: result.name, number: 2, of: 2))
   }
 }

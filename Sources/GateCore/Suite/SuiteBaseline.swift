@@ -50,7 +50,7 @@ package struct SuiteTolerance: Sendable, Equatable {
 
 extension SuiteBaseline {
   /// What a result makes of a baseline: the tests that passed keep what was approved, those that failed have nothing new to
-  /// approve, and those that are gone are removed.
+  /// approve, and those that are gone are removed, unless a failure may have kept them from running.
   package init(of result: SuiteResult, replacing previous: SuiteBaseline?, approval: Approval) {
     self.init(
       suite: result.name, environment: result.environment.name, framework: result.framework, approval: approval)
@@ -63,6 +63,8 @@ extension SuiteBaseline {
       }
       tests[name] = tests[name] ?? previous?.tests[name]
     }
+    guard result.tests.contains(where: { $0.verdict == .failed }) else { return }
+    for name in result.missing { tests[name] = previous?.tests[name] }
   }
 }
 

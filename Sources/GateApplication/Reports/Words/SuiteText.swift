@@ -18,7 +18,7 @@ extension TestReason {
       "\(metric.change(from, to)) in the suite, but alone no more than at the other commit"
     case .notRepeated(let metric, let from, let to): "\(metric.change(from, to)) in one run only"
     case .suspected(let metric, let from, let to):
-      "\(metric.change(from, to)); not run alone, because many tests changed more"
+      "\(metric.change(from, to)); the runs that were left did not decide it"
     case .undecided(let metric, let from, let to):
       "\(metric.change(from, to)), but a test before it needs less and may have left it the work"
     case .notRunAlone(let metric, let from, let to): "\(metric.change(from, to)); it could not be run alone"

@@ -4,11 +4,26 @@ Each process has a log of its own in the folder of HIGHWATER_TESTS, with a line 
 Before a test the high-water mark is reset (clear_refs, proc_pid_clear_refs(5)), so that it is the peak of the test alone.
 HIGHWATER_ONLY is a file with the tests to run, as a JSON list in order; the others are not even imported.
 """
+import ctypes
 import json
 import os
 import time
 
 import pytest
+
+# A test that keeps this much may leave more than it holds: memory that is free, but still resident.
+TRIMMED = 1 << 20
+
+
+def trim():
+    """Returns free memory to the kernel: otherwise the next test would need none for what it allocates.
+
+    It takes tens of milliseconds with a large heap, so that it is not done before each test.
+    """
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError):
+        pass  # another allocator than that of glibc
 
 
 class Log:
@@ -21,7 +36,7 @@ class Log:
             self.mark = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
         except OSError:
             self.mark = None
-        self.line_of_begin = None
+        self.must_trim = True
 
     def memory(self):
         """Resident memory and its high-water mark, in bytes."""
@@ -35,14 +50,17 @@ class Log:
             return False
 
     def begin(self, test, file, line):
-        self.started = time.monotonic()
+        if self.must_trim:
+            trim()
         is_reset = self.reset()
-        resident, peak = self.memory()
-        self.write(event="begin", test=test, file=file, line=line, resident=resident, peak=peak, reset=is_reset)
+        self.resident, peak = self.memory()
+        self.started = time.monotonic()
+        self.write(event="begin", test=test, file=file, line=line, resident=self.resident, peak=peak, reset=is_reset)
 
     def end(self, test, outcome):
         resident, peak = self.memory()
         seconds = round(time.monotonic() - self.started, 6)
+        self.must_trim = resident - self.resident > TRIMMED
         self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
 
     def write(self, **fields):
