@@ -39,7 +39,7 @@ struct SuiteUseTests {
       let variables = scenario.target.environment
       let only = variables["HIGHWATER_ONLY"].flatMap { FileManager.default.contents(atPath: $0) }
         .flatMap { try? JSONDecoder().decode([String].self, from: $0) }
-      let text = (lines(only: only) + extraLines).joined(separator: "\n") + "\n"
+      let text = (lines(only: only) + extraLines).map { $0 + "\n" }.joined()
       guard let folder = variables["HIGHWATER_TESTS"] else { return nil }
       try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/42.jsonl"))
       return .holding(30, end: end, output: "the output\n")
