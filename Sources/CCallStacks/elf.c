@@ -106,8 +106,8 @@ const Elf64_Shdr *hw_elf_section(struct hw_elf *elf, const char *name, uint32_t 
   return NULL;
 }
 
-uint64_t hw_elf_symbol(struct hw_elf *elf, const char *name) {
-  const Elf64_Shdr *table = hw_elf_section(elf, NULL, SHT_DYNSYM);
+uint64_t hw_elf_symbol(struct hw_elf *elf, uint32_t type, const char *name) {
+  const Elf64_Shdr *table = hw_elf_section(elf, NULL, type);
   if (table == NULL || table->sh_link >= elf->section_count) return 0;
   Elf64_Sym *symbols = hw_elf_section_bytes(elf, table);
   char *names = symbols == NULL ? NULL : hw_elf_section_bytes(elf, &elf->sections[table->sh_link]);

@@ -53,8 +53,8 @@ void *hw_elf_section_bytes(const struct hw_elf *elf, const Elf64_Shdr *section);
 /// The build id; its length, at most `capacity`, or 0.
 size_t hw_elf_build_id(struct hw_elf *elf, uint8_t *id, size_t capacity);
 
-/// The value of a symbol that the file exports; 0 if there is none.
-uint64_t hw_elf_symbol(struct hw_elf *elf, const char *name);
+/// The value of a symbol in the table of a type: `SHT_DYNSYM` has those that the file exports; 0 if there is none.
+uint64_t hw_elf_symbol(struct hw_elf *elf, uint32_t type, const char *name);
 
 /// The size of all sections, decompressed, and of those alone that are compressed in the file.
 struct hw_section_sizes {

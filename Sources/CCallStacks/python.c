@@ -28,7 +28,7 @@ static int read_all(const struct hw_memory *memory, uint64_t from, void *to, siz
 /// The value of a variable that the interpreter exports; 0 if it has none.
 static uint64_t address_of(const struct hw_mapping *mapping, const char *name) {
   struct hw_module *module = hw_module(mapping->module);
-  uint64_t value = module == NULL || !module->is_elf ? 0 : hw_elf_symbol(&module->elf, name);
+  uint64_t value = module == NULL || !module->is_elf ? 0 : hw_elf_symbol(&module->elf, SHT_DYNSYM, name);
   return value == 0 ? 0 : value + mapping->bias;
 }
 

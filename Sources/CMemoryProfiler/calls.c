@@ -92,6 +92,7 @@ int hw_profile_call(pid_t thread, pid_t pid) {
   struct hw_process *process = hw_find_process(pid);
   struct __ptrace_syscall_info info = {0};
   if (process == NULL || process->memory == NULL) return 0;
+  hw_go_check(process);
   if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info) <= 0) return 0;
   if (info.op != PTRACE_SYSCALL_INFO_SECCOMP) return 0;
   struct hw_call call = {.caller = thread, .number = info.seccomp.nr};

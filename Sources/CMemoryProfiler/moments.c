@@ -37,12 +37,6 @@ static int64_t end_time = -1;
 
 // MARK: - Time
 
-static int64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /// What a stop costs beside its handling, in nanoseconds: a low quantile of the times from one stop to the next, many of
 /// which follow each other at once. It rises by a third of what it falls by, and so comes to rest at a quarter.
 static int64_t stop_cost(int64_t gap) {
@@ -106,12 +100,12 @@ static void add_time(int64_t time) {
 }
 
 void hw_profile_pause(pid_t thread) {
-  if (resumed != 0) add_time(own_time(now() - resumed, thread));
+  if (resumed != 0) add_time(own_time(hw_now() - resumed, thread));
 }
 
 void hw_note_time(int is_active) {
   static int64_t quiet;
-  int64_t time = now(), passed = time - resumed;
+  int64_t time = hw_now(), passed = time - resumed;
   if (resumed == 0) return;
   resumed = time;
   quiet = is_active ? 0 : quiet + passed;
@@ -119,7 +113,7 @@ void hw_note_time(int is_active) {
 }
 
 void hw_profile_resume(void) {
-  resumed = now();
+  resumed = hw_now();
 }
 
 static void take_end(void) {

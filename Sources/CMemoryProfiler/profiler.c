@@ -55,6 +55,7 @@ static void release_memory(struct hw_memory *memory) {
   hw_ranges_close(memory->inherited);
   hw_ranges_close(memory->shared);
   free(memory->snapshot.weights);
+  free(memory->go);
   free(memory);
 }
 
@@ -70,6 +71,7 @@ static struct hw_memory *copy_memory(struct hw_memory *from) {
   if (copy == NULL) return NULL;
   hw_pages_copy(&from->pages, &copy->pages);
   hw_blocks_copy(&from->blocks, &copy->blocks);
+  memcpy(copy->started_as, from->started_as, sizeof copy->started_as);
   copy->has_blocks = from->has_blocks;
   copy->heap_end = from->heap_end;
   copy->origin = from;
@@ -95,20 +97,20 @@ static struct hw_process *obtain(pid_t pid) {
 
 // MARK: - Stacks
 
-static struct hw_code *code_of(struct hw_process *process) {
+struct hw_code *hw_process_code(struct hw_process *process) {
   if (process->memory->code == NULL) process->memory->code = hw_code_open(process->pid);
   return process->memory->code;
 }
 
 uint32_t hw_process_stack(struct hw_process *process, pid_t thread) {
-  struct hw_code *code = code_of(process);
+  struct hw_code *code = hw_process_code(process);
   return code == NULL ? HW_NO_STACK : hw_stack_of(code, thread);
 }
 
 uint32_t hw_process_stack_of_copy(
   struct hw_process *process, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count
 ) {
-  struct hw_code *code = code_of(process);
+  struct hw_code *code = hw_process_code(process);
   return code == NULL ? HW_NO_STACK : hw_stack_of_copy(code, hw_living_thread(process->pid), copy, frames, count);
 }
 
@@ -235,6 +237,10 @@ void hw_profile_exec(pid_t pid) {
   hw_ring_replace(pid, 0);
   release_memory(process->memory);
   process->memory = new_memory();
+  if (process->memory != NULL) {
+    hw_read_command(pid, process->memory->started_as);
+    hw_go_begin(process);
+  }
   process->awaited.caller = process->other_thread = 0;
   hw_faults_close(process->faults);
   process->faults = hw_faults_open(pid);

@@ -166,8 +166,11 @@ struct hw_weight {
 struct hw_snapshot {
   struct hw_weight *weights;
   uint32_t count;
-  /// The name of the process, and the file name of its program.
-  char command[16], program[256];
+  /// The name of the process, the file name of its program, and the name by which that was started: a link's, or a script's.
+  char command[16], program[256], started_as[16];
+  pid_t process;
+  /// When it was, by CLOCK_MONOTONIC in nanoseconds: by it samplers of collected heaps know what they had at that moment.
+  int64_t time;
   /// In bytes: VmHWM, and the anonymous pages that the page tables show. RssAnon may differ by some dozen KiB, since the
   /// kernel counts in batches for each CPU.
   int64_t peak, anonymous;
@@ -179,6 +182,8 @@ struct hw_snapshot {
   int64_t unseen;
   /// Bytes of the preloaded library's own pages.
   int64_t library;
+  /// Bytes of objects in the heap of Go, which are live blocks as well.
+  int64_t objects;
 };
 
 /// One address space, which processes share after vfork(2).
@@ -209,6 +214,11 @@ struct hw_memory {
   double allocated;
   /// What it has allocated in larger blocks, in bytes.
   double allocated_large;
+  /// Whether its program has Go's runtime; and where that counts, NULL if this is unknown.
+  int is_go;
+  struct hw_go *go;
+  /// The name of the process when it executed its program, which may change it.
+  char started_as[16];
   /// The end of the heap as last requested by brk(2).
   uint64_t heap_end;
   /// The size in bytes at the last snapshot: RSS, or of a forked process what it has touched itself.
@@ -245,6 +255,9 @@ struct hw_process {
 /// NULL if it is unknown.
 struct hw_process *hw_find_process(pid_t pid);
 
+/// The mappings of a process's code; NULL if there is no memory for them.
+struct hw_code *hw_process_code(struct hw_process *process);
+
 /// The stack of a stopped thread of the process.
 uint32_t hw_process_stack(struct hw_process *process, pid_t thread);
 
@@ -274,6 +287,9 @@ void hw_note_ended_time(pid_t process);
 
 /// The CPU time of this process.
 double hw_own_seconds(void);
+
+/// CLOCK_MONOTONIC in nanoseconds.
+int64_t hw_now(void);
 
 /// The memory that a sampled block stands for, in bytes.
 double hw_estimated_size(uint64_t size);
@@ -335,6 +351,23 @@ uint32_t hw_count_fault(void);
 
 /// How many page faults a sampled one stands for now.
 uint32_t hw_fault_period(void);
+
+// MARK: - Go
+
+/// A process has executed a program, which may have Go's runtime: then it samples its objects.
+void hw_go_begin(struct hw_process *process);
+
+/// Sets the distance between samples once the runtime has set its own.
+void hw_go_check(struct hw_process *process);
+
+/// What call stacks hold in the heap of Go, as an array that the caller frees; how many.
+size_t hw_go_read(struct hw_process *process, struct hw_weight **weights);
+
+/// Why there are none in the heap of Go, as a `HeapObstacle`; empty if there are, or if the program has no such heap.
+const char *hw_go_obstacle(const struct hw_memory *memory);
+
+/// The mean number of bytes between Go's samples; 0 if there are none.
+int64_t hw_go_rate(const struct hw_memory *memory);
 
 // MARK: - Snapshots
 

@@ -23,6 +23,9 @@ struct group {
   size_t count;
   int64_t anonymous;
   int has_blocks;
+  /// The mean number of bytes between samples of Go's runtime; 0 without it.
+  int64_t go_rate;
+  const char *obstacle;
   /// An estimate of what all its processes have allocated in blocks, in bytes.
   double allocated;
 };
@@ -70,7 +73,10 @@ static void add_member(struct group *group, struct hw_memory *memory, struct hw_
   struct member *member = &group->members[group->count++];
   *member = (struct member){.snapshot = snapshot};
   if (memory->code != NULL) member->code = hw_code_share(memory->code);
-  group->has_blocks |= memory->has_blocks;
+  // Objects of Go are blocks as well. Whether its few others were sampled is chance.
+  group->has_blocks |= memory->has_blocks || hw_go_rate(memory) > 0;
+  group->go_rate = hw_go_rate(memory) > 0 ? hw_go_rate(memory) : group->go_rate;
+  group->obstacle = hw_go_obstacle(memory);
 }
 
 static int is_smaller(struct member one, struct member other) {
@@ -372,17 +378,26 @@ static void write_group(FILE *file, const struct group *group, const char *momen
     sum.overhead += snapshot->overhead;
     sum.unseen += snapshot->unseen;
     sum.library += snapshot->library;
+    sum.objects += snapshot->objects;
   }
   fputs("process\t", file);
   write_text(file, group->command);
   fputc('\t', file);
   write_text(file, group->members[0].snapshot.program);
+  fputc('\t', file);
+  write_text(file, group->members[0].snapshot.started_as);
   fprintf(
     file, "\t%s\t%u\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, rank,
     significant_count(group),
     group->has_blocks,
     (long long)hw_sampling_interval, (long long)group->allocated, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
     (long long)sum.unseen, (long long)sum.library, (long long)sum.files, (long long)sum.shared);
+  for (size_t at = 0; at < group->count; at++) {
+    const struct hw_snapshot *snapshot = &group->members[at].snapshot;
+    fprintf(file, "member\t%d\t%lld\n", (int)snapshot->process, (long long)snapshot->time);
+  }
+  if (group->go_rate > 0) fprintf(file, "objects\t%lld\t%lld\n", (long long)sum.objects, (long long)group->go_rate);
+  else if (group->obstacle != NULL && group->obstacle[0] != '\0') fprintf(file, "objects\t%s\n", group->obstacle);
   write_members(file, group);
   fputs("end\n", file);
 }

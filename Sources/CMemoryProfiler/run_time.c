@@ -11,6 +11,12 @@ static double seconds(clockid_t clock) {
   return clock_gettime(clock, &time) == 0 ? (double)time.tv_sec + (double)time.tv_nsec / 1e9 : 0;
 }
 
+int64_t hw_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 double hw_own_seconds(void) { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 double hw_process_seconds(pid_t process) {

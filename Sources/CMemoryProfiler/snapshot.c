@@ -1,6 +1,7 @@
 #include "profiler.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /// The pages in a row of which no page fault was sampled: they count for the stack of the next page that has one in the same
 /// mapping, since a sampled fault stands for those before it, and at the mapping's end for that of the last one.
@@ -303,7 +304,10 @@ static void fill(pid_t process, struct join *join, struct hw_snapshot *taken) {
   int64_t *ring_part = hw_ring_is_shared_memory() ? &taken->shared : &taken->files;
   *ring_part -= hw_ring_size(thread, &join->layout);
   hw_layout_clear(&join->layout);
+  taken->process = process;
+  taken->time = hw_now();
   hw_read_command(process, taken->command);
+  memcpy(taken->started_as, join->memory->started_as, sizeof taken->started_as);
   hw_read_program(process, taken->program, sizeof taken->program);
   taken->anonymous = join->scanned;
   taken->library = join->library;
@@ -312,14 +316,32 @@ static void fill(pid_t process, struct join *join, struct hw_snapshot *taken) {
   store(join, taken);
 }
 
+/// Adds what call stacks hold in a collected heap; how many bytes.
+static int64_t add_objects(struct join *join, const struct hw_weight *objects, size_t count) {
+  int64_t bytes = 0;
+  for (size_t at = 0; at < count; at++) {
+    join->live[objects[at].node] += objects[at].live;
+    join->sampled[objects[at].node] += objects[at].sampled;
+    bytes += objects[at].live;
+  }
+  return bytes;
+}
+
 /// What a process holds; without weights if there is no memory for them.
 static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory, int is_now) {
+  struct hw_weight *objects = NULL;
+  struct hw_process *known = hw_find_process(process);
+  size_t object_count = known == NULL ? 0 : hw_go_read(known, &objects);
   struct join join = {.memory = memory, .is_now = is_now, .node_count = hw_tree_count() + MORE_NODES};
   struct hw_snapshot taken = {0};
   join.live = calloc(join.node_count, sizeof *join.live);
   join.touched = calloc(join.node_count, sizeof *join.touched);
   join.sampled = calloc(join.node_count, sizeof *join.sampled);
-  if (join.live != NULL && join.touched != NULL && join.sampled != NULL) fill(process, &join, &taken);
+  if (join.live != NULL && join.touched != NULL && join.sampled != NULL) {
+    taken.objects = add_objects(&join, objects, object_count);
+    fill(process, &join, &taken);
+  }
+  free(objects);
   free(join.live);
   free(join.touched);
   free(join.sampled);

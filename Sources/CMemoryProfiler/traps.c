@@ -71,6 +71,7 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
     uint32_t weight = hw_count_fault();
     if (memory == NULL) return 1;
+    hw_go_check(process);
     hw_pages_set(&memory->pages, address, hw_process_stack(process, thread), weight);
     hw_blocks_note_pages(&memory->blocks, memory->pages.time);
     return 1;

@@ -78,6 +78,7 @@ struct ExplainReportTests {
           largest: [.init("/memfd:pool", rise: .mebibytes(8)), .init(Self.hostile, rise: .mebibytes(1))])),
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
+      .unsampledHeap(of: .node, rise: .mebibytes(9), reason: .notLoaded),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),
       .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)), .ended(rise: .mebibytes(9)),
     ]

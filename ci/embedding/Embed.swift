@@ -28,6 +28,12 @@ struct Embed: BuildToolPlugin {
         library(
           "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources, context),
         library("EmbeddedMutationLibrary", ["MutationLibrary/mutation.c"], in: sources, context),
+        command(
+          "Embedding the sampler of Node.js", "embed-texts", [sources.appending(path: "HeapSampler/node.cjs")],
+          into: "EmbeddedText", context),
+        library(
+          "EmbeddedJavaSampler", ["java.c", "java_log.c", "java.h", "java_interface.h"].map { "HeapSampler/\($0)" },
+          in: sources, context),
         library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
       ]
     default: return []

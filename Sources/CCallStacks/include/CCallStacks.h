@@ -57,6 +57,15 @@ void hw_code_read_perf_map(struct hw_code *_Nonnull code);
 /// Whether it has read any.
 int hw_code_has_perf_map(const struct hw_code *_Nonnull code);
 
+/// Whether a mapped file has a section, such as that of a language's runtime; `thread` is a living one.
+int hw_has_section(struct hw_code *_Nonnull code, pid_t thread, const char *_Nonnull section);
+
+/// The address of a variable of the first mapped file with a symbol table, which is mostly the program; 0 if it has none.
+uint64_t hw_variable_address(struct hw_code *_Nonnull code, pid_t thread, const char *_Nonnull name);
+
+/// The place of an address that a call returns to.
+struct hw_place hw_return_place(struct hw_code *_Nonnull code, pid_t thread, uint64_t address);
+
 /// Walks the stack of a thread in a ptrace stop; the number of places, the innermost first.
 ///
 /// `is_complete` is whether the outermost frame was reached.

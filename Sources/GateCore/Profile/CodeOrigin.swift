@@ -13,7 +13,7 @@ package enum CodeOrigin: Sendable, Hashable {
   /// The folder in it of modules that are compiled.
   private static let compiledFolder = "lib-dynload/"
   /// What begins the files of Node.js's own library.
-  private static let nodeScheme = "node:"
+  static let nodeScheme = "node:"
 
   /// Of a script.
   package init(script path: String) {

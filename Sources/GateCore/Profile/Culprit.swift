@@ -38,6 +38,8 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case belowNoise(largest: FunctionChange?, least: Bytes)
   /// No function holds enough of the rise: those that rose most.
   case spread(largest: [FunctionChange])
+  /// Most of the rise is in a collected heap, whose objects have no call stacks.
+  case unsampledHeap(of: CollectedRuntime, rise: Bytes, reason: HeapObstacle)
   /// Most of the rise is memory without a holder.
   case other(part: MemoryPart, rise: Bytes)
   /// Most of what grew did not go on growing.
@@ -82,6 +84,9 @@ extension ProfileComparison {
     guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else {
       return measured.map { $0 > .zero } == true ? .notReproduced : .noRise
     }
+    if now.heap.isSampled != before.heap.isSampled, let runtime = now.collected ?? before.collected {
+      return .unsampledHeap(of: runtime, rise: rise, reason: now.heap.obstacle ?? .oneBuild)
+    }
     let finding = finding(of: largest, before: before, rise: measured ?? rise)
     return hasEnded(finding) ? .ended(rise: largest.rise) : finding
   }
@@ -109,6 +114,8 @@ extension ProfileComparison {
     switch largest.part {
     case .live: return finding(.holds, before: before, partRise: largest.rise, rise: rise)
     case .touched: return finding(.firstTouched, before: before, partRise: largest.rise, rise: rise)
+    case .collectedHeap(let runtime) where !now.heap.isSampled:
+      return .unsampledHeap(of: runtime, rise: largest.rise, reason: now.heap.obstacle ?? .notLoaded)
     case .collectedHeap, .heap, .heapOverhead, .unattributed:
       let spreads = [before, now].map { $0.parts[largest.part]?.spread ?? 0 }
       let least = Bytes(clearFactor * max(ProfileNoise.page, spreads[0], spreads[1]))
@@ -141,8 +148,16 @@ extension ProfileComparison {
     let rises = parts.map { part in
       (part: part, rise: Bytes((now.parts[part]?.median ?? 0) - (before.parts[part]?.median ?? 0)))
     }
-    return rises.max { $0.rise < $1.rise }
+    guard let largest = rises.max(by: { $0.rise < $1.rise }), case .collectedHeap = largest.part,
+      let live = rises.first(where: { $0.part == .live }),
+      Double(live.rise.count) >= Self.leastOfHeap * Double(largest.rise.count)
+    else { return rises.max { $0.rise < $1.rise } }
+    return (.live, live.rise + largest.rise)
   }
+
+  /// The share of a heap's rise that its objects must have to explain it: a collector lets its heap grow with what is live,
+  /// to the double (`GOGC=100`), the fourfold (V8's `kMaxHeapGrowingFactor`) or more.
+  private static let leastOfHeap = 0.1
 
   /// What all stacks together rose by; nil if they did not rise.
   ///

@@ -8,6 +8,9 @@ package struct FunctionName: Sendable, Hashable {
   /// Whether it is a function of an interpreted or just-in-time compiled program.
   package let isScript: Bool
 
+  /// Whether its source is of the Java platform's languages.
+  var isJava: Bool { isScript && (module.hasSuffix(".java") || module.hasSuffix(".kt") || module.hasSuffix(".scala")) }
+
   /// Whether it is the code of a module of Python outside of functions.
   var isPythonModule: Bool { isScript && name == "<module>" }
 
@@ -89,7 +92,7 @@ enum ModuleName {
   /// names occur again and again, the path in its package or in the language's library.
   static func script(_ path: String) -> String {
     if let installed = CodeOrigin.installedPath(path) { return String(installed) }
-    let file = lastPart(path[...])
+    let file = lastPart(path.dropFirst(path.hasPrefix(CodeOrigin.nodeScheme) ? CodeOrigin.nodeScheme.count : 0))
     guard commonScripts.contains(String(file)) else { return String(file) }
     let folder = lastPart(path.dropLast(file.count + 1))
     return folder.isEmpty ? String(file) : "\(folder)/\(file)"
@@ -223,8 +226,11 @@ private enum SymbolName {
     let call = name.dropFirst(kind.count + 1).drop { "*~^+-".contains($0) }
     guard let space = call.lastIndex(of: " ") else { return CallTree.Function(module: "", name: String(call)) }
     let parts = call[call.index(after: space)...].split(separator: ":", maxSplits: 1)
-    let line = parts.dropFirst().first.flatMap { Int($0.prefix { ("0"..."9").contains($0) }) }
-    let function = space == call.startIndex ? "(anonymous)" : String(call[..<space])
+    let place = parts.dropFirst().first ?? ""
+    let line = Int(place.prefix { ("0"..."9").contains($0) })
+    // Code outside of functions is at the start of its module.
+    let unnamed = place == "1:1" ? "(anonymous)" : "<anonymous>"
+    let function = space == call.startIndex ? unnamed : String(call[..<space])
     return CallTree.Function(module: "", name: function, file: parts.first.map(String.init), line: line)
   }
 }

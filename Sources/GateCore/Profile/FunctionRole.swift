@@ -54,6 +54,22 @@ private enum RustName {
   }
 }
 
+/// Names of Go's functions.
+private enum GoName {
+  /// The first parts of the paths of its library's packages (`go list std`, Go 1.25).
+  private static let library: Set<Substring> = [
+    "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed",
+    "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter",
+    "log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort",
+    "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode", "unique", "unsafe",
+    "vendor", "weak",
+  ]
+
+  /// Whether it is a function of Go's library, as `encoding/json.Marshal` and `strings.(*Builder).grow`: the paths of other
+  /// packages begin with `main` or the name of a host.
+  static func isOfLibrary(_ name: String) -> Bool { library.contains(name.prefix { $0 != "." && $0 != "/" }) }
+}
+
 /// The roles of the functions of one program.
 ///
 /// Rust's and C++'s names are alike: `core::` is only Rust's library if the program has Rust's runtime.
@@ -71,11 +87,15 @@ struct RoleTable {
       }?.collected
   }
 
+  /// Whether a module's code is of no runtime.
+  func isOwn(_ name: FunctionName) -> Bool { role(of: name).isNamed }
+
   func role(of name: FunctionName) -> FunctionRole {
     if name.name.isEmpty && name.module.isEmpty { return .unknown }
     let short = name.shortName
     if let rule = Self.rules.first(where: { $0.matches(name, short: short) }) { return rule.role }
-    return isRust && RustName.isOfLibrary(short) ? .runtime(nil) : .own
+    let isOfLibrary = isRust && RustName.isOfLibrary(short) || collected == .go && GoName.isOfLibrary(short)
+    return isOfLibrary ? .runtime(nil) : .own
   }
 }
 
@@ -125,7 +145,7 @@ extension RoleTable {
     func matches(_ function: FunctionName, short name: String) -> Bool {
       if modules.match(function.fileName) { return true }
       guard function.isScript else { return names.match(name) }
-      if function.module.isEmpty && classes.match(name) { return true }
+      if function.module.isEmpty || function.isJava, classes.match(name) { return true }
       return [name, function.name].contains { name in
         scripts.match(name) || function.module.isEmpty && generated.match(name)
       }
@@ -180,7 +200,7 @@ extension RoleTable {
     Rule(
       role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
     Rule(
-      role: .runtime(.java), modules: ["libjvm.so", "libjli.so", "java"],
+      role: .runtime(.java), modules: ["libjvm.so", "libjli.so", "java", "libhighwater-java.so"],
       generated: [
         "Interpreter", "StubRoutines*", "call_stub*", "* stub", "I2C/C2I adapters", "*Blob",
       ],
@@ -188,7 +208,7 @@ extension RoleTable {
     Rule(
       role: .runtime(.node), modules: ["libv8*"], names: ["v8::*", "Builtins_*"],
       generated: ["Builtin:*", "BytecodeHandler:*", "Stub:*", "RegExp:*", "Handler:*"]),
-    Rule(role: .runtime(nil), modules: ["node", "libnode.so"]),
+    Rule(role: .runtime(nil), modules: ["node", "libnode.so", "highwater-heap.cjs"]),
     Rule(role: .runtime(nil), modules: ["python3*", "libpython3*", "<frozen *"], scripts: ["<frozen *"]),
     Rule(
       role: .runtime(nil),

@@ -64,8 +64,12 @@ package struct MemoryProfile: Sendable, Equatable {
   package var samplingInterval: Bytes
   /// The file name of the program; empty if unknown.
   package var program = ""
+  /// The name by which it was started, which a program may change; empty if unknown.
+  package private(set) var startedAs = ""
   /// An estimate of all that was allocated in blocks, freed ones too.
   package var allocated = Bytes.zero
+  /// Objects of a collected heap are live blocks of ``calls``, and their pages were touched first by someone as well.
+  package var heap = HeapSampling.missing(.notLoaded)
 
   package init(
     process: String,
@@ -90,11 +94,25 @@ package struct MemoryProfile: Sendable, Equatable {
   /// The sum of its parts, which equals ``anonymous``.
   package var sum: Bytes {
     let total = calls.total
-    return Bytes(total.live + total.touched + heapOverhead + unattributed.values.reduce(0) { $0 + $1.count })
+    let rest = heapOverhead + unattributed.values.reduce(0) { $0 + $1.count }
+    return Bytes(total.live + total.touched - collectedObjects + rest)
   }
 }
 
 extension MemoryProfile {
+  /// Notes the name by which the program was started, which may be a link's: its code has that name then, unless it is an
+  /// interpreter or a runtime, which is known by its own.
+  package mutating func name(asStarted name: String) {
+    guard !name.isEmpty else { return }
+    startedAs = name
+    let code = FunctionName(CallTree.Function(module: program, name: "main"))
+    guard !program.isEmpty, !program.hasPrefix(name), RoleTable([code]).isOwn(code) else { return }
+    calls = calls.renamingModule(program, to: name)
+    program = name
+  }
+  /// What call stacks hold in a collected heap, in bytes.
+  var collectedObjects: Int64 { if case .sampled(let bytes) = heap { bytes.count } else { 0 } }
+
   /// The anonymous memory without the profiler's own.
   var ownMemory: Bytes { anonymous - (unattributed[.profiler] ?? .zero) }
 }

@@ -55,6 +55,8 @@ package struct ProfileSummary: Sendable, Equatable {
   }
 
   package var process: String
+  /// The name by which its program was started, or that of the process; a file does not store it.
+  package var startedAs: String
   package var moment = MemoryProfile.Moment.peak
   /// How many processes of this name were measured together.
   package var processes = 1
@@ -71,6 +73,8 @@ package struct ProfileSummary: Sendable, Equatable {
   package var shared: Bytes?
   /// The median of all that was allocated in blocks, freed ones too; nil if unknown.
   package var allocated: Bytes?
+  /// Whether ``calls`` have the objects of a collected heap; of the first repetition.
+  package var heap = HeapSampling.missing(.notLoaded)
   /// Of the repetition with the median of ``anonymous``, so that they add up to it.
   package var parts: [MemoryPart: Estimate]
   package var functions: [Function]
@@ -91,6 +95,7 @@ package struct ProfileSummary: Sendable, Equatable {
     functions: [Function] = [],
     calls: [Call] = []
   ) {
+    startedAs = process
     (self.process, self.method, self.repetitions) = (process, method, repetitions)
     (self.samplingInterval, self.peak, self.anonymous) = (samplingInterval, peak, anonymous)
     (self.parts, self.functions, self.calls) = (parts, functions, calls)
@@ -100,6 +105,11 @@ package struct ProfileSummary: Sendable, Equatable {
 extension ProfileSummary {
   /// The anonymous memory without the profiler's own, in bytes.
   var ownMemory: Int64 { anonymous.median - (parts[.unattributed(.profiler)]?.median ?? 0) }
+
+  /// The runtime with a collected heap, if the process has one.
+  var collected: CollectedRuntime? {
+    parts.keys.lazy.compactMap { if case .collectedHeap(let runtime) = $0 { runtime } else { nil } }.first
+  }
 
   /// The part of the memory from which on stacks with unnamed code matter.
   private static let leastUnnamed = 0.02
@@ -168,11 +178,13 @@ extension ProfileSummary.Estimate {
 extension ProfileSummary {
   /// Summarises the repetitions of one build; nil for none.
   ///
-  /// The process and the method are those of the first; a repetition that was measured in another way does not count.
+  /// The process and the method are those of the first; a repetition that was measured in another way does not count, such
+  /// as one without the objects of a collected heap.
   package init?(_ profiles: [MemoryProfile]) {
     guard let first = profiles.first else { return nil }
-    let alike = profiles.filter { $0.method == first.method }
-    let calls = SummedCalls(alike.map(\.calls), intervals: alike.map(\.samplingInterval))
+    let alike = profiles.filter { $0.method == first.method && $0.heap.isSampled == first.heap.isSampled }
+    let calls = SummedCalls(
+      alike.map(\.calls), intervals: alike.map(\.samplingInterval), objects: alike.map(\.collectedObjects))
     let anonymous = Estimate(alike.map(\.anonymous.count))
     let middle = alike.middle?.anonymous ?? first.anonymous
     self.init(
@@ -187,6 +199,8 @@ extension ProfileSummary {
       functions: calls.functions,
       calls: calls.calls)
     (processes, moment, rank) = ((alike.middle ?? first).processes, first.moment, first.rank)
+    heap = first.heap
+    if !first.startedAs.isEmpty { startedAs = first.startedAs }
     sourced = calls.sourced
     files = Bytes(Estimate(alike.map(\.files.count)).median)
     shared = Bytes(Estimate(alike.map(\.shared.count)).median)

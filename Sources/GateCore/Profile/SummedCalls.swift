@@ -6,7 +6,7 @@ struct SummedCalls {
   struct Repetition {
     /// Without ``collected``.
     var total = CallTree.Weight.zero
-    /// The pages of a collected heap.
+    /// The pages of a collected heap, without its live objects if they have call stacks.
     var collected: (runtime: CollectedRuntime, bytes: Int64)?
   }
 
@@ -26,8 +26,8 @@ struct SummedCalls {
   private var places: [Place] = []
   private var indexes: [Place: Int] = [:]
 
-  /// `intervals` has the sampling interval of each tree.
-  init(_ trees: [CallTree], intervals: [Bytes]) {
+  /// `intervals` has the sampling interval of each tree, and `objects` how many of its live bytes are in a collected heap.
+  init(_ trees: [CallTree], intervals: [Bytes], objects: [Int64]) {
     self.intervals = intervals
     let (names, indexes) = Self.names(of: trees)
     let roles = RoleTable(names)
@@ -42,6 +42,7 @@ struct SummedCalls {
       return weights
     }
     sumFunctions(weights)
+    removeObjects(objects)
     calls = sumCalls(weights)
     addLines(trees, indexes)
     markInlined(trees, indexes)
@@ -162,6 +163,14 @@ struct SummedCalls {
     }
     repetitions[repetition].total += plain
     return plain
+  }
+
+  /// Leaves of a collected heap's pages those that its live objects do not take.
+  private mutating func removeObjects(_ objects: [Int64]) {
+    guard let collected else { return }
+    for (repetition, bytes) in zip(repetitions.indices, objects) where bytes > 0 {
+      repetitions[repetition].collected = (collected, (repetitions[repetition].collected?.bytes ?? 0) - bytes)
+    }
   }
 
   // MARK: Stacks

@@ -48,6 +48,7 @@ struct PrivateFolder {
     unlink(marksPath.systemText)
     unlink(Profiler.libraryPath(in: path).systemText)
     unlink(Profiler.ringPath(in: path).systemText)
+    HeapSamplers.removeFiles(in: path)
     InstanceCounter.removeFiles(in: path)
     AllocationCounter.removeFiles(in: path)
     MutationLibrary.removeFiles(in: path)

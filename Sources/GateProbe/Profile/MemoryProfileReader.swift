@@ -2,9 +2,6 @@ import GateCore
 
 /// Reads the text that the supervisor writes (CMemoryProfiler, result.c), which may have a hundred thousand lines.
 struct MemoryProfileReader {
-  /// 16 TiB, so that sums cannot overflow.
-  private static let largest: UInt64 = 1 << 44
-
   /// More functions than any program has.
   private static let mostFunctions = 1 << 22
 
@@ -15,10 +12,15 @@ struct MemoryProfileReader {
   private var functions: [CallTree.Function] = []
   /// The process whose nodes are being read.
   private var process: Process?
+  private let heaps: HeapLogs
+
+  private init(heaps: HeapLogs) { self.heaps = heaps }
 
   /// The profiles of all processes by name at each moment, largest first; lines that cannot be read are skipped.
-  static func profiles(in text: [UInt8]) -> [MemoryProfile] {
-    var reader = Self()
+  ///
+  /// Their live blocks include the objects that samplers have seen in collected heaps.
+  static func profiles(in text: [UInt8], heaps: HeapLogs = HeapLogs()) -> [MemoryProfile] {
+    var reader = Self(heaps: heaps)
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
       reader.read(line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false))
     }
@@ -28,67 +30,82 @@ struct MemoryProfileReader {
   private mutating func read(_ fields: Fields) {
     if fields[0].elementsEqual("node".utf8) {  // text from outside: the supervisor
       process?.add(fields, functions)
+    } else if fields[0].elementsEqual("member".utf8) {  // text from outside: the supervisor
+      process?.addMember(fields)
+    } else if fields[0].elementsEqual("objects".utf8) {  // text from outside: the supervisor
+      process?.addObjects(fields)
     } else if fields[0].elementsEqual("function".utf8) {  // text from outside: the supervisor
       addFunction(fields)
     } else {
-      if let process { profiles.append(process.profile) }
+      if let process { profiles.append(process.profile(heaps)) }
       process = fields[0].elementsEqual("process".utf8) ? Process(fields) : nil  // text from outside: the supervisor
     }
   }
 
   /// Adds a function, which comes before the nodes that have it; their numbers ascend.
   private mutating func addFunction(_ fields: Fields) {
-    guard fields.count == 7, Self.number(fields[1]) == Int64(functions.count + 1), functions.count < Self.mostFunctions
+    guard fields.count == 7, LineField.number(fields[1]) == Int64(functions.count + 1),
+      functions.count < Self.mostFunctions
     else { return }
     functions.append(
       CallTree.Function(
-        module: Self.text(fields[2]),
-        name: Self.text(fields[3]),
-        file: fields[4].isEmpty ? nil : Self.text(fields[4]),
-        line: Self.number(fields[5]).flatMap { $0 > 0 ? Int($0) : nil },
-        isInlined: Self.number(fields[6]) == 1
+        module: LineField.text(fields[2]),
+        name: LineField.text(fields[3]),
+        file: fields[4].isEmpty ? nil : LineField.text(fields[4]),
+        line: LineField.number(fields[5]).flatMap { $0 > 0 ? Int($0) : nil },
+        isInlined: LineField.number(fields[6]) == 1
       ))
-  }
-
-  private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
-
-  /// A decimal number of at most `largest`, which may be negative; nil for other text.
-  private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
-    let digits = field.first == UInt8(ascii: "-") ? field.dropFirst() : field
-    guard !digits.isEmpty else { return nil }
-    var value: UInt64 = 0
-    for byte in digits {
-      let digit = UInt64(byte &- UInt8(ascii: "0"))
-      guard digit <= 9 else { return nil }
-      value = value * 10 + digit
-      guard value <= largest else { return nil }
-    }
-    return digits.count < field.count ? -Int64(value) : Int64(value)
   }
 
   /// The processes of one name, whose nodes are being read.
   private struct Process {
     private var result: MemoryProfile
+    private let startedAs: String
     private var calls = CallTree.Builder()
     /// The nodes of the tree by the numbers in the text.
     private var nodes: [Int64: Int] = [:]
     /// The functions of the tree by the numbers in the text.
     private var indexes: [Int64: Int] = [:]
 
-    var profile: MemoryProfile {
-      var profile = result
+    /// The processes, and when each held what is read.
+    private var members: [(process: Int64, time: Int64)] = []
+
+    /// The profile with what its processes had in collected heaps then.
+    func profile(_ heaps: HeapLogs) -> MemoryProfile {
+      var (profile, calls) = (result, calls)
+      profile.add(
+        heaps.objects(of: members, at: profile.moment, addedTo: &calls, interval: profile.samplingInterval))
       profile.calls = calls.tree
+      profile.name(asStarted: startedAs)
       return profile
     }
 
+    /// Notes how many live blocks are objects of Go's heap, and the distance between their samples, or why there are none.
+    mutating func addObjects(_ fields: Fields) {
+      let numbers = fields.dropFirst().compactMap(LineField.number)
+      if numbers.count == 2 {
+        result.heap = .sampled(Bytes(numbers[0]))
+        if result.samplingInterval == .zero { result.samplingInterval = Bytes(numbers[1]) }
+      } else if let obstacle = fields.last.flatMap({ HeapObstacle(rawValue: LineField.text($0)) }) {
+        result.heap = .missing(obstacle)
+      }
+    }
+
+    mutating func addMember(_ fields: Fields) {
+      guard fields.count == 3, let process = LineField.number(fields[1]), let time = LineField.time(fields[2])
+      else { return }
+      members.append((process, time))
+    }
+
     init?(_ fields: Fields) {
-      let numbers = fields.dropFirst(4).compactMap(MemoryProfileReader.number)
-      guard fields.count == 16, numbers.count == 12,
-        let moment = MemoryProfile.Moment(rawValue: MemoryProfileReader.text(fields[3]))
+      let numbers = fields.dropFirst(5).compactMap(LineField.number)
+      guard fields.count == 17, numbers.count == 12,
+        let moment = MemoryProfile.Moment(rawValue: LineField.text(fields[4]))
       else { return nil }
       let hasBlocks = numbers[2] != 0
+      startedAs = LineField.text(fields[3])
       result = MemoryProfile(
-        process: MemoryProfileReader.text(fields[1]),
+        process: LineField.text(fields[1]),
         method: Profiler.canStopAtFaults ? hasBlocks ? .stopsAndBlocks : .stops : hasBlocks ? .blocks : .mappings,
         peak: Bytes(numbers[5]),
         anonymous: Bytes(numbers[6]),
@@ -96,7 +113,7 @@ struct MemoryProfileReader {
         heapOverhead: numbers[7],
         samplingInterval: hasBlocks ? Bytes(numbers[3]) : .zero
       )
-      (result.program, result.moment) = (MemoryProfileReader.text(fields[2]), moment)
+      (result.program, result.moment) = (LineField.text(fields[2]), moment)
       (result.rank, result.processes) = (numbers[0] > 0 ? Int(numbers[0]) : nil, Int(numbers[1]))
       result.allocated = Bytes(numbers[4])
       result.unattributed[.noPageFault] = Bytes(numbers[8])
@@ -106,7 +123,7 @@ struct MemoryProfileReader {
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.
     mutating func add(_ fields: Fields, _ functions: [CallTree.Function]) {
-      let numbers = fields.dropFirst().compactMap(MemoryProfileReader.number)
+      let numbers = fields.dropFirst().compactMap(LineField.number)
       guard fields.count == 7, numbers.count == 6, functions.indices.contains(Int(numbers[5]) - 1) else { return }
       let parent = nodes[numbers[1]]
       let function = functions[Int(numbers[5]) - 1]

@@ -14,6 +14,8 @@ struct Profiler {
   private let ringPath: String
   /// Samples allocations.
   private let library: PreloadedLibrary
+  /// Sample the heaps of runtimes with a garbage collector.
+  let heapSamplers: HeapSamplers
 
   /// Writes the library and the ring to a folder.
   init(interval: Bytes, in folder: String) throws(SystemFailure) {
@@ -25,6 +27,7 @@ struct Profiler {
     }
     self.output = output
     library = try PreloadedLibrary(base64: EmbeddedLibrary.base64, to: Self.libraryPath(in: folder))
+    heapSamplers = try HeapSamplers(interval: interval, in: folder)
     ringPath = Self.ringPath(in: folder)
     ring = try Self.newRing(at: ringPath)
   }
@@ -47,6 +50,7 @@ struct Profiler {
   /// Adds the variables of the library.
   func add(to environment: inout [String: String]) {
     library.add(to: &environment)
+    heapSamplers.add(to: &environment)
     environment["HIGHWATER_SAMPLING"] = "\(interval.count):\(ringPath)"
   }
 
@@ -57,7 +61,7 @@ struct Profiler {
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
       while let bytes = file.read(into: buffer, at: text.count), !bytes.isEmpty { text += bytes }
     }
-    return MemoryProfileReader.profiles(in: text)
+    return MemoryProfileReader.profiles(in: text, heaps: heapSamplers.logs)
   }
 
   /// Why call stacks are followed by frame pointers alone; nil if libdw was loaded, which happens at the first use.

@@ -73,11 +73,22 @@ extension Repetition {
         try awaitEnd(of: run)
       } else {
         begin(Failure.Part(.stop))
+        try awaitHeaps(of: run)
         try stop(run, within: scenario.stop.within)
       }
       return Outcome(action: run.stopRequested == nil ? .none : .stop)
     } catch {
       return finish(run, after: error)
+    }
+  }
+
+  /// Lets the samplers of collected heaps write what these hold at the end; a process that does not answer is not waited for
+  /// long.
+  private func awaitHeaps(of run: TargetRun) throws(StepAborted) {
+    guard let samplers = run.instruments.profiler?.heapSamplers else { return }
+    samplers.askForAll()
+    _ = try watch(until: .after(.seconds(5)), pause: Self.pollInterval, of: run, atTargetEnd: .proceed) {
+      samplers.haveAnswered ? () : nil
     }
   }
 

@@ -10,9 +10,17 @@ struct PreloadedLibrary {
   /// Writes the library to a new file.
   init(base64 text: String, to path: String) throws(SystemFailure) {
     self.path = path
-    // Readable by all, since a target may drop root before it executes another program.
+    try Self.write(base64: text, to: path)
+  }
+
+  static func write(base64 text: String, to path: String) throws(SystemFailure) {
+    try write(Array(Data(base64Encoded: text) ?? Data()), to: path)
+  }
+
+  /// Writes a new file that is readable by all, since a target may drop root before it executes another program.
+  static func write(_ bytes: [UInt8], to path: String) throws(SystemFailure) {
     let file = try Descriptor.file(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-    var left = ArraySlice(Data(base64Encoded: text) ?? Data())
+    var left = bytes[...]
     while case .bytes(let count) = file.write(left), count > 0 { left = left.dropFirst(count) }
   }
 

@@ -408,7 +408,50 @@ struct CulpritTests {
     ])
   func collectedHeaps(stack: String, runtime: CollectedRuntime) {
     let comparison = ProfileComparison(before: [:], now: [stack: .init(touched: 9_000_000)])
-    #expect(comparison.finding == .other(part: .collectedHeap(runtime), rise: Bytes(9_000_000)))
+    #expect(comparison.finding == .unsampledHeap(of: runtime, rise: Bytes(9_000_000), reason: .notLoaded))
+  }
+
+  /// What a service of Node.js holds in V8's heap: pages, and objects that are sampled.
+  private func heap(pages: Int64, objects: Stacks) -> MemoryProfile {
+    let touched: Stacks = ["node!main;node!v8::Heap": .init(touched: pages)]
+    var profile = MemoryProfile(stacks(touched, adding: "server.js:listen;Builtin:push", .zero).merging(objects) { $1 })
+    let bytes = objects.values.reduce(0) { $0 + $1.live }
+    profile.heap = .sampled(Bytes(bytes))
+    profile.anonymous = profile.anonymous - Bytes(bytes)
+    return profile
+  }
+
+  @Test("A rise of a collected heap is its objects', whose stacks name the function, if they rose by a part of it")
+  func sampledHeap() throws {
+    let (keep, parse) = ("server.js:handle;store.js:keep", "server.js:handle;server.js:parse")
+    let before = heap(pages: 20_000_000, objects: [keep: .init(live: 1_000_000), parse: .init(live: 3_000_000)])
+    let leaking = heap(pages: 50_000_000, objects: [keep: .init(live: 9_000_000), parse: .init(live: 3_000_000)])
+    #expect(before.sum == before.anonymous)
+    let comparison = ProfileComparison(before: [before, before], now: [leaking, leaking])
+    let culprit = try #require(comparison.finding?.culprit)
+    #expect(culprit.change.function.description == "store.js:keep" && culprit.change.change == Bytes(8_000_000))
+    #expect(comparison.now.parts[.collectedHeap(.node)]?.median == 38_000_000)
+    let garbage = heap(pages: 50_000_000, objects: [keep: .init(live: 1_500_000), parse: .init(live: 3_000_000)])
+    #expect(
+      ProfileComparison(before: [before], now: [garbage]).finding
+        == .other(part: .collectedHeap(.node), rise: Bytes(29_500_000)))
+  }
+
+  @Test("Builds of which only one has the objects of its heap are not compared")
+  func halfSampledHeap() {
+    let sampled = heap(pages: 50_000_000, objects: ["server.js:handle": .init(live: 9_000_000)])
+    var plain = heap(pages: 20_000_000, objects: [:])
+    plain.heap = .missing(.notLoaded)
+    for (before, now, reason) in [(plain, sampled, HeapObstacle.oneBuild), (sampled, plain, .notLoaded)] {
+      var now = now
+      now.calls = CallTree(["node!main;node!v8::Heap": .init(touched: 90_000_000)])
+      now.anonymous = .mebibytes(99)
+      let finding = ProfileComparison(before: [before], now: [now]).finding
+      guard case .unsampledHeap(of: .node, rise: _, reason: reason)? = finding else {
+        Issue.record("\(String(describing: finding))")
+        continue
+      }
+    }
   }
 
   @Test("Code that a runtime generated without names is told, and is not noise")
@@ -428,7 +471,7 @@ struct CulpritTests {
   func unnamedTouch() {
     let before: Stacks = ["java!main;libjli.so!JavaMain;libjvm.so!JavaCalls::call": .init(touched: 5_000_000)]
     let comparison = ProfileComparison(before: before, now: stacks(before, adding: "!?", .init(touched: 9_000_000)))
-    #expect(comparison.finding == .other(part: .collectedHeap(.java), rise: Bytes(9_000_000)))
+    #expect(comparison.finding == .unsampledHeap(of: .java, rise: Bytes(9_000_000), reason: .notLoaded))
   }
 
   @Test("A buffer outside of the collected heap has one")

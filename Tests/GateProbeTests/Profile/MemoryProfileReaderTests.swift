@@ -6,7 +6,7 @@ import Testing
 @Suite("Reading the supervisor's profiles")
 struct MemoryProfileReaderTests {
   private static let process =
-    "process\tserver\tserver\tpeak\t0\t2\t1\t65536\t9000000\t5000\t4000\t-300\t200\t100\t70\t60\n"
+    "process\tserver\tserver\tserver\tpeak\t0\t2\t1\t65536\t9000000\t5000\t4000\t-300\t200\t100\t70\t60\n"
 
   private static func profiles(in text: String) -> [MemoryProfile] {
     MemoryProfileReader.profiles(in: Array(text.utf8))
@@ -32,6 +32,20 @@ struct MemoryProfileReaderTests {
       profile.calls.functions[copied.function] == .copyAfterFork
         && copied.weight == .init(live: 3500, touched: 500, sampled: 40))
     #expect(profile.calls.functions.first == .init(module: "server", name: "main", file: "server.c", line: 12))
+  }
+
+  @Test(
+    "A program has the name by which it was started, unless it is an interpreter",
+    arguments: [
+      ("redis-check-rdb", "redis-server", "redis-server"), ("python3.11", "python3", "python3.11"),
+      ("python3.11", "app.py", "python3.11"), ("node", "nodejs", "node"), ("server", "", "server"),
+    ])
+  func startedAs(file: String, name: String, module: String) throws {
+    let process = Self.process.replacing("server\tserver\tserver", with: "MainThread\t\(file)\t\(name)")
+    let nodes = "function\t1\t\(file)\tmain\t\t0\t0\nnode\t1\t0\t10\t0\t0\t1\n"
+    let profile = try #require(Self.profiles(in: process + nodes + "end\n").first)
+    #expect(profile.calls.functions.map(\.module) == [module] && profile.process == "MainThread")
+    #expect(ProfileSummary([profile])?.startedAs == (name.isEmpty ? "MainThread" : name))
   }
 
   @Test("Processes share the functions that were written first, and what the profiler allocates is its caller's")

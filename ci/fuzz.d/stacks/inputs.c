@@ -36,7 +36,7 @@ size_t hw_read_elf_input(const uint8_t *bytes, size_t size) {
   if (hw_elf_open(&module.elf, -1, image, size)) {
     const struct hw_symbols *symbols = hw_symbols_of(&module);
     if (symbols != NULL) count = find_all(symbols);
-    hw_elf_symbol(&module.elf, "Py_Version");
+    hw_elf_symbol(&module.elf, SHT_DYNSYM, "Py_Version");
     hw_elf_section_sizes(&module.elf);
     hw_symbols_free(module.symbols);
     hw_elf_close(&module.elf);

@@ -39,7 +39,8 @@ extension FuzzTarget {
 
   /// What the profiler writes when a target has ended.
   static let profilerOutput = FuzzTarget("profiler-output") { input in
-    let profiles = MemoryProfileReader.profiles(in: input)
+    let logs: [(process: Int64, thread: Int64, log: HeapLog)] = HeapLog(input).map { [(7, 0, $0)] } ?? []
+    let profiles = MemoryProfileReader.profiles(in: input, heaps: HeapLogs(logs))
     _ = ProfileSummary(profiles).map { ProfileComparison(now: $0).largestChanges(atMost: 10) }
     guard let build = ProfiledBuild([ProfiledRepetition(main: nil, profiles: profiles)]) else { return }
     try promise(build.comparison(with: build)?.finding?.culprit == nil, "a function is named though nothing changed")

@@ -99,6 +99,8 @@ private struct ProfileDocument: Codable {
   let shared: Bytes?
   /// In blocks, freed ones too; nil if unknown.
   let allocated: Bytes?
+  /// Whether live blocks include the objects of a collected heap; absent if not.
+  let hasObjects: Bool?
   /// The modules with debug information.
   let sourced: [String]
   /// Functions and calls that held less are not listed, in bytes.
@@ -121,6 +123,7 @@ extension ProfileDocument {
     process = Self.shortened(summary.process)
     (count, rank, moment) = (summary.processes, summary.rank, summary.moment)
     (files, shared, allocated) = (summary.files, summary.shared, summary.allocated)
+    hasObjects = summary.heap.isSampled ? true : nil
     sourced = summary.sourced.sorted()
     self.least = max(least, summary.leastStored)
     (method, repetitions) = (summary.method, summary.repetitions)
@@ -140,6 +143,7 @@ extension ProfileDocument {
       peak: peak, anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
     (summary.processes, summary.rank, summary.moment) = (count, rank, moment)
     (summary.files, summary.shared, summary.allocated) = (files, shared, allocated)
+    if hasObjects == true { summary.heap = .sampled(.zero) }
     summary.sourced = Set(sourced)
     summary.leastStored = max(0, least)
     summary.add(functions.map { ($0.name, $0.live, $0.touched, $0.isInlined) }, calls: CallLine.calls(calls))

@@ -60,7 +60,7 @@ struct ExplainBlock {
   /// The process, and how it was measured.
   var facts: [String] {
     let now = comparison.now
-    let name = TerminalText.safe(now.process)
+    let name = TerminalText.safe(now.startedAs)
     return [
       now.processes == 1
         ? "process: \(name)\(rankText), peak \(Format.amount(now.peak)) (VmHWM)"
@@ -77,8 +77,10 @@ struct ExplainBlock {
   /// The runtime whose functions would be in the report if they had names and callers; they would not explain a collected
   /// heap.
   private var unnamedRuntime: CollectedRuntime? {
-    switch comparison.finding {
-    case .other(.collectedHeap, _): nil
+    // The sampler of V8 is loaded with these flags.
+    if comparison.now.heap.isSampled, comparison.now.generatingRuntime == .node { return nil }
+    return switch comparison.finding {
+    case .other(.collectedHeap, _), .unsampledHeap: nil
     case .other(.live, _): comparison.now.generatingRuntime
     default: comparison.now.unnamedRuntime
     }

@@ -93,6 +93,9 @@ extension CulpritFinding {
     case .spread(let largest):
       "the rise is spread over several functions, and none has most of it; the largest are "
         + largest.map(\.text).joined(separator: "; ")
+    case .unsampledHeap(let runtime, let rise, let reason):
+      "\(Format.difference(Double(rise.count))) in the garbage-collected heap of \(runtime.heapName), of which no function "
+        + "is named: \(reason.text(of: runtime))"
     case .other(let part, let rise): "\(Format.difference(Double(rise.count))) \(part.riseText)"
     case .ended(let rise):
       "no function is named: most of the growth, \(Format.difference(Double(rise.count))), did not go on; the steps may "
@@ -209,7 +212,8 @@ extension MemoryPart {
     case .live: "of live blocks that no named function allocated: only a runtime's code is on their call stacks"
     case .touched: "of pages that no named function touched first: only a runtime's code is on their call stacks"
     case .collectedHeap(let runtime):
-      "in the garbage-collected heap of \(runtime.heapName): \(runtime.profiler) shows what holds objects there"
+      "in the garbage-collected heap of \(runtime.heapName), more than its live objects rose by: garbage that is not "
+        + "collected yet, and free space"
     case .heap:
       "in the heap: who holds it is unknown, since allocations were not sampled; they are where the program is "
         + "dynamically linked and takes `LD_PRELOAD`"
@@ -245,7 +249,32 @@ extension ProfilerLimits {
   }
 }
 
+extension HeapObstacle {
+  /// As in `the process did not load …; …`.
+  fileprivate func text(of runtime: CollectedRuntime) -> String {
+    let reason =
+      switch self {
+      case .notLoaded: "\(runtime.samplerText), and this process did not"
+      case .refused: "the runtime does not allow its heap to be sampled"
+      case .noProfile: "the process ended before the first sample of its heap was complete"
+      case .noSymbols: "the program has no symbol table; build it without `-ldflags=-s`"
+      case .oneBuild: "it was sampled in only one of the two builds"
+      }
+    return "\(reason); \(runtime.profiler) shows what holds objects there"
+  }
+}
+
 extension CollectedRuntime {
+  /// What lets a process sample its heap.
+  fileprivate var samplerText: String {
+    switch self {
+    case .node: "Node.js 18 or later samples it if it gets the variable NODE_OPTIONS"
+    case .java: "Java 11 or later samples it if it gets the variable JAVA_TOOL_OPTIONS"
+    case .go: "Go 1.19 or later samples it"
+    case .python: "Python has none"
+    }
+  }
+
   fileprivate var heapName: String {
     switch self {
     case .java: "HotSpot"

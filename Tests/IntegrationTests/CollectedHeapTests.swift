@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Runs real programs; how heaps and rises are joined is tested with synthetic profiles elsewhere.
+@Suite("Objects of garbage-collected heaps", .endsHangs, .enabled(if: Ballast.mayTrace, "requires ptrace(2)"))
+struct CollectedHeapTests {
+  /// Each keeps as many objects as `KEPT` says, beside garbage.
+  private static let services: [(file: String, text: String, build: String, command: String, found: String)] = [
+    (
+      "service.js",
+      """
+      const kept = [];
+      function remember(count) {
+        for (let at = 0; at < count; at++) kept.push({ at, name: 'object ' + at, list: [at, at, at] });
+      }
+      function parse() { return Array.from({ length: 20000 }, (_, at) => ({ at })).length; }
+      function serve() { parse(); remember(Number(process.env.KEPT)); }
+      serve();
+      const isUntouched = process.execArgv.length === 0 && process.env.NODE_OPTIONS.startsWith('--no-warnings');
+      setTimeout(() => console.log(isUntouched ? 'ready' : 'has other options'), 300);
+      setInterval(() => {}, 1000);
+      """,
+      ":", "node, service.js", "held by remember() (service.js:2) ← serve"
+    ),
+    (
+      "Service.java",
+      """
+      import java.util.*;
+      class Service {
+        static final List<Object> kept = new ArrayList<>();
+        static void remember(int count) {
+          for (int at = 0; at < count; at++) kept.add(new long[] {at, at, at, at, at, at, at, at});
+        }
+        static int parse() { return new ArrayList<>(Collections.nCopies(20000, "x" + kept.size())).size(); }
+        public static void main(String[] arguments) throws Exception {
+          parse();
+          remember(Integer.parseInt(System.getenv("KEPT")));
+          Thread.sleep(300);
+          System.out.println("ready");
+          Thread.sleep(1000000);
+        }
+      }
+      """,
+      "javac Service.java", "java, -Xmx200m, Service", "held by Service.remember() (Service.java:5)"
+    ),
+    (
+      "service.go",
+      """
+      package main
+
+      import ("fmt"; "os"; "strconv"; "strings"; "time")
+
+      type object struct { name string; list [6]int }
+
+      var kept []*object
+
+      //go:noinline
+      func remember(count int) {
+      	for at := 0; at < count; at++ {
+      		kept = append(kept, &object{strings.Repeat("x", 20), [6]int{at}})
+      	}
+      }
+
+      func main() {
+      	count, _ := strconv.Atoi(os.Getenv("KEPT"))
+      	remember(count)
+      	time.Sleep(300 * time.Millisecond)
+      	fmt.Println("ready")
+      	time.Sleep(time.Hour)
+      }
+      """,
+      "go build -o service service.go", "./service", "held by main.remember() (service, service.go:"
+    ),
+  ]
+
+  @Test("The function is named that allocated the objects that are live in the heap", arguments: services.indices)
+  func named(service: Int) throws {
+    let service = Self.services[service]
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios:
+        - name: service
+          target: {command: [\(service.command)], inherit-env: [KEPT, NODE_OPTIONS]}
+          ready: {log: ready}
+      """)
+    try service.text.write(to: project.url(service.file), atomically: true, encoding: .utf8)
+    let built = try Highwater.shell(service.build, in: project)
+    #expect(built.code == 0, "\(built.errors)")
+    let found = try Highwater.run(
+      "explain", "--against", "KEPT=1000", in: project,
+      variables: ["KEPT": "200000", "NODE_OPTIONS": "--no-warnings"])
+    #expect(found.code == 0, "\(found.errors)")
+    #expect(found.text.contains(service.found), "\(found.text)")
+  }
+}
