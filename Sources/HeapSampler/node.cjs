@@ -134,6 +134,9 @@
       session.connectToMainThread();
       follow(session, new Log(own.folder, 0, 'running', own.start), own.folder, own.interval);
     } else if (folder !== undefined) {
+      // V8 takes an inlined function's objects for its caller's. It prints an error for a flag that it does not know.
+      const flags = parseInt(process.versions.node) < 20 ? ['turbo'] : ['turbo', 'maglev'];
+      for (const flag of flags) require('v8').setFlagsFromString(`--no-${flag}-inlining`);
       const start = time();
       const session = sample(inspector, threadId, start);
       if (!isMainThread) {
