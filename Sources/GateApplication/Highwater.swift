@@ -36,7 +36,8 @@ package struct Highwater: ParsableCommand {
       CommandGroup(
         name: "More",
         subcommands: [
-          SuiteCommand.self, RecordCommand.self, CompareCommand.self, MergeCommand.self, BisectCommand.self, LimitCommand.self,
+          SuiteCommand.self, RecordCommand.self, CompareCommand.self, MergeCommand.self, BisectCommand.self,
+          LimitCommand.self,
           NoiseCommand.self, SelfCheckCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
         ])
     ]

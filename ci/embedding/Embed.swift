@@ -26,7 +26,8 @@ struct Embed: BuildToolPlugin {
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),
         library(
-          "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources, context),
+          "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources,
+          context),
         library("EmbeddedMutationLibrary", ["MutationLibrary/mutation.c"], in: sources, context),
         command(
           "Embedding the sampler of Node.js", "embed-texts", [sources.appending(path: "HeapSampler/node.cjs")],
