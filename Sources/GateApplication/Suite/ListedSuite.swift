@@ -37,6 +37,7 @@ final class ListedSuite {
     }
     let byName = Dictionary(listed.map { ($0.name, $0) }) { first, _ in first }
     var runs: [TestRun] = []
+    defer { invocation.console.endProgress() }
     let chosen = only.map { $0.compactMap { byName[$0] } } ?? listed
     for (index, test) in chosen.enumerated() {
       var progress = purpose

@@ -19,6 +19,7 @@ private struct SuitePage {
   /// More tests than this are counted; JSON and JUnit have all.
   private static let mostListed = 20
   private static let mostHeaviest = 10
+  private static let mostNotes = 3
 
   func write(to page: inout TerminalPage) {
     let verdict = result.verdict
@@ -65,7 +66,9 @@ private struct SuitePage {
     if tests.count > Self.mostListed {
       page.paragraph("and \(tests.count - Self.mostListed) others", indent: 2, tone: .faint)
     }
-    for hint in Set(tests.compactMap(\.reason?.hint)).sorted() { page.paragraph(hint, indent: 2, label: "hint: ") }
+    var hints = Set(tests.compactMap(\.reason?.hint)).sorted()
+    if tests[0].verdict == .failed, result.problems.isEmpty { hints.append("see the output in `\(output)`") }
+    for hint in hints { page.paragraph(hint, indent: 2, label: "hint: ") }
   }
 
   private func text(of test: TestResult) -> String? {
@@ -82,8 +85,12 @@ private struct SuitePage {
     let explained = result.tests.filter { test in
       if case .becauseOfOthers = test.reason { true } else { false }
     }
-    notes += explained.prefix(Self.mostListed).map {
+    let shown = detail == .verbose ? Self.mostListed : Self.mostNotes
+    notes += explained.prefix(shown).map {
       "\(TerminalText.safe($0.test.name)) \($0.reason?.displayText ?? "")"
+    }
+    if explained.count > shown {
+      notes.append("\(explained.count - shown) other tests also need more because of a test before them")
     }
     if detail == .verbose {
       notes += result.tests.filter { $0.verdict == .improved }.prefix(Self.mostListed)

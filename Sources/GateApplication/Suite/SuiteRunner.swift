@@ -64,6 +64,7 @@ struct SuiteRunner {
     }
     invocation.console.show(.repetitionStarted(purpose))
     let recording = invocation.measurer.measure(scenario, output: output, keepsInterrupted: false)
+    invocation.console.endProgress()
     guard let recording else { return nil }
     let (log, problem) = try TestLogFolder(path: logs.path).read()
     return SuiteRun(

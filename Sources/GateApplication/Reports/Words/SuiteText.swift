@@ -48,7 +48,8 @@ extension SuiteProblem {
   var displayText: String {
     switch self {
     case .noTests: "no test was reported"
-    case .failed(let failure): failure.end.map { "the suite \($0.displayText)" } ?? failure.displayText
+    case .failed(let failure):
+      failure.end.map { "the suite ended unexpectedly: \($0.displayText)" } ?? failure.displayText
     case .unreadable(let lines):
       "\(Format.count(lines, "line")) in the log of the tests do not fit: a test wrote to it, or an interrupted one"
     case .tooManyTests(let most): "more than \(most) tests"
