@@ -45,7 +45,7 @@ struct ExampleTests {
     let help = try Highwater.run("--help", in: TemporaryProject()).output
     let listed = help.components(separatedBy: "SUBCOMMANDS:").dropFirst().joined()
     let names = listed.matches(of: #/\n  ([a-z]+)\s/#).map { String($0.output.1) }
-    #expect(names.count == 16)
+    #expect(names.count == 17)
     for name in names { #expect(text.contains("highwater \(name)"), "\(name)") }
     for code in ["0 | pass", "1 | regression", "2 | usage", "3 | failed", "4 | inconclusive", "5 | no-baseline"] {
       #expect(text.contains("| \(code) |"))
