@@ -16,7 +16,8 @@ struct Embed: BuildToolPlugin {
     let sources = context.package.directoryURL.appending(path: "Sources")
     let sampler =
       ["operators", "python", "reports", "sampler", "samples"].map { "AllocationSampler/\($0).c" }
-      + ["AllocationSampler/sampler.h", "CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
+      + ["allocator", "sampler"].map { "AllocationSampler/\($0).h" }
+      + ["CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     switch target.name {
     case "GateApplication":
@@ -26,7 +27,8 @@ struct Embed: BuildToolPlugin {
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),
         library(
-          "EmbeddedAllocationCounter", ["AllocationCounter/counter.c", "AllocationCounter/counts.h"], in: sources,
+          "EmbeddedAllocationCounter",
+          ["AllocationCounter/counter.c", "AllocationCounter/counts.h", "AllocationSampler/allocator.h"], in: sources,
           context),
         library("EmbeddedMutationLibrary", ["MutationLibrary/mutation.c"], in: sources, context),
         command(
