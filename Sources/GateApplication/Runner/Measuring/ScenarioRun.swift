@@ -128,16 +128,21 @@ struct ScenarioRun {
     guard instances == nil, failure == nil else { return true }
     var counts: InstanceCounts?
     if scenario.gate.countsInstances {
-      guard let readings = counted(\.countsInstances, { $0.instances ?? InstanceReading(refusal: .notLoaded) }) else {
-        return false
+      let readings = counted(\.countsInstances, isRefused: { $0.refusal != nil }) { recording in
+        guard let recording else { return InstanceReading(refusal: .failedRepetition) }
+        return recording.instances ?? InstanceReading(refusal: .notLoaded)
       }
-      counts = InstanceCounts(readings.map { $0 ?? InstanceReading(refusal: .failedRepetition) }, for: scenario.gate)
+      guard let readings else { return false }
+      counts = InstanceCounts(readings, for: scenario.gate)
     }
     if scenario.gate.countsAllocations {
-      guard let readings = counted(\.countsAllocations, { $0.allocations ?? AllocationReading(refusal: .notLoaded) })
-      else { return false }
+      let readings = counted(\.countsAllocations, isRefused: { $0.refusal != nil }) { recording in
+        guard let recording else { return AllocationReading(refusal: .failedRepetition) }
+        return recording.allocations ?? AllocationReading(refusal: .notLoaded)
+      }
+      guard let readings else { return false }
       counts = counts ?? InstanceCounts()
-      counts?.add(readings.map { $0 ?? AllocationReading(refusal: .failedRepetition) })
+      counts?.add(readings)
     }
     instances = counts
     return true
@@ -146,13 +151,15 @@ struct ScenarioRun {
   /// The least of three snapshots is compared.
   private static let countingRepetitions = 3
 
-  /// What repetitions with a counter read, nil of one that failed, which is the last; nil after an interruption.
+  /// What repetitions with a counter read, of which a refused one is the last; nil after an interruption.
+  ///
+  /// `reading` gets nil for a repetition that failed.
   private mutating func counted<Reading>(
-    _ counter: WritableKeyPath<Target, Bool>, _ reading: (Recording) -> Reading
-  ) -> [Reading?]? {
+    _ counter: WritableKeyPath<Target, Bool>, isRefused: (Reading) -> Bool, _ reading: (Recording?) -> Reading
+  ) -> [Reading]? {
     var counting = scenario
     counting.target[keyPath: counter] = true
-    var readings: [Reading?] = []
+    var readings: [Reading] = []
     for number in 1...Self.countingRepetitions {
       showProgress(
         .repetitionStarted(
@@ -162,9 +169,9 @@ struct ScenarioRun {
       let output = artifacts.output(of: folderName, repetition: 0)
       guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
       times += recording.times
-      let hasFailed = recording.failure(in: counting, loop: nil) != nil
-      readings.append(hasFailed ? nil : reading(recording))
-      if hasFailed { break }
+      let read = reading(recording.failure(in: counting, loop: nil) == nil ? recording : nil)
+      readings.append(read)
+      if isRefused(read) { break }
     }
     return readings
   }
