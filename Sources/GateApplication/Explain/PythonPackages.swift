@@ -6,14 +6,10 @@ struct PythonPackages {
   private let folders: [String]
 
   init(_ frames: [StackFrame]) {
-    let found = frames.compactMap { frame -> String? in
-      guard let file = frame.file, file.hasPrefix("/") else { return nil }
-      return Self.marks.compactMap { file.ranges(of: $0).last?.upperBound }.max().map { String(file[..<$0]) }
-    }
-    folders = Set(found).sorted()
+    let files = frames.compactMap(\.file).filter { $0.hasPrefix("/") }
+    folders = Set(files.compactMap { CodeOrigin.packageFolder($0).map(String.init) }).sorted()
   }
 
-  private static let marks = ["/site-packages/", "/dist-packages/"]
   private static let largestRecord = 4 << 20
 
   /// The names at the top of what a dependency has installed, by its list of files (PyPA, "Recording installed projects").

@@ -20,11 +20,15 @@ package struct StackDependencies {
         dependency.function = function(of: dependency)
         return dependency
       }
-      place.dependencies = dependencies.filter { $0.function != nil } + dependencies.filter { $0.function == nil }
+      place.dependencies = Self.first(dependencies) { $0.function != nil }
       return place
     }
-    return marked.filter { $0.dependencies.first?.function != nil }
-      + marked.filter { $0.dependencies.first?.function == nil }
+    return Self.first(marked) { $0.dependencies.first?.function != nil }
+  }
+
+  /// The same with those that fit first.
+  private static func first<Element>(_ all: [Element], _ fits: (Element) -> Bool) -> [Element] {
+    all.filter(fits) + all.filter { !fits($0) }
   }
 
   /// The innermost function of the dependency's code; nil without one, and for a dependency that was removed.
@@ -39,9 +43,9 @@ package struct StackDependencies {
 
   /// The name of the installed package that a function belongs to: two parts of a path for a scope of npm.
   private static func package(of function: FunctionName) -> String? {
-    let parts = function.module.split(separator: "/")
-    guard parts.count > 1, let first = parts.first else { return nil }
-    if first.hasPrefix("@") { return "\(first)/\(parts[1])" }
+    let first = function.package
+    guard first.count < function.module.count else { return nil }
+    if first.hasPrefix("@") { return function.module.split(separator: "/").prefix(2).joined(separator: "/") }
     // auditwheel puts libraries beside the package.
     return first.hasSuffix(".libs") ? String(first.dropLast(5)) : String(first)
   }

@@ -33,6 +33,12 @@ package enum CodeOrigin: Sendable, Hashable {
   /// The path below the folder that installed code is in, such as `pip/__init__.py`; nil for other code.
   static func installedPath(_ path: String) -> Substring? { installed(path)?.path }
 
+  /// The folder that installed packages are in, as in `/usr/lib/python3/dist-packages/`; nil for other code.
+  package static func packageFolder(_ path: String) -> Substring? {
+    guard let installed = installed(path), installed.origin == .package else { return nil }
+    return path[..<installed.path.startIndex]
+  }
+
   private static func installed(_ path: String) -> (origin: CodeOrigin, path: Substring)? {
     // Most paths have none of these.
     guard path.utf8.contains(UInt8(ascii: "/")) else { return nil }
