@@ -26,9 +26,7 @@ struct ApproveSuite {
         problem: "there is no result of a suite to approve", place: place.artifacts.path,
         hint: "run `highwater suite -- COMMAND` first")
     }
-    let codes = try suites.map {
-      try approve("\(place.artifacts.path)/suites/\($0)/result.json", in: place, invocation)
-    }
+    let codes = try suites.map { try approve(place.result(ofFolder: $0), in: place, invocation) }
     return codes.contains(.failed) ? .failed : codes.first { $0 != .pass } ?? .pass
   }
 

@@ -4,7 +4,7 @@ extension SuiteFramework {
   /// `ctest`, whose tests are commands: each runs as ctest would start it.
   static let ctest = SuiteFramework(
     name: "ctest",
-    isRun: { words in words.first.map { [$0].hasProgram("ctest") } == true },
+    isRun: { words in words.prefix(1).hasProgram("ctest") },
     method: .listed(
       ListedTests(
         discovery: nil, listing: { _ in ["--show-only=json-v1"] },

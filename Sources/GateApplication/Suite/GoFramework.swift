@@ -2,7 +2,7 @@ extension SuiteFramework {
   /// `go test`, whose programs are built once and then run for each test.
   static let go = SuiteFramework(
     name: "go",
-    isRun: { words in words.first.map { [$0].hasProgram("go") } == true && words.dropFirst().first == "test" },
+    isRun: { words in words.prefix(1).hasProgram("go") && words.dropFirst().first == "test" },
     method: .listed(
       ListedTests(
         discovery: { words, wrapper in

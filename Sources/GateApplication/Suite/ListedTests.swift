@@ -81,7 +81,7 @@ enum TestPrograms {
       var program = program
       let folder = program.folder.hasPrefix("\(root)/") ? String(program.folder.dropFirst(root.count + 1)) : ""
       let others = programs.filter { $0.folder == program.folder }
-      let name = program.words[0].split(separator: "/").last.map(String.init) ?? ""
+      let name = PathText.name(of: program.words[0])
       program.label = [folder, others.count > 1 ? withoutHash(name) : ""].filter { !$0.isEmpty }.joined(separator: "/")
       return program
     }

@@ -2,13 +2,12 @@ extension SuiteFramework {
   /// `node --test`, which runs each file in a process of its own, also behind `npm test`.
   static let node = SuiteFramework(
     name: "node",
-    isRun: { words in words.first.map { [$0].hasProgram("node", "npm", "npx", "yarn", "pnpm") } == true },
+    isRun: { words in words.prefix(1).hasProgram("node", "npm", "npx", "yarn", "pnpm") },
     method: .reported(
       ReportedTests(
         plugin: "highwater_node.mjs",
         variables: { folder, set in
-          let options = [set["NODE_OPTIONS"], "--import=file://\(folder)/highwater_node.mjs"].compactMap(\.self)
-          return ["NODE_OPTIONS": options.filter { !$0.isEmpty }.joined(separator: " ")]
+          ["NODE_OPTIONS": list(set["NODE_OPTIONS"], "--import=file://\(folder)/highwater_node.mjs", by: " ")]
         },
         selection: { words, tests in
           // The plugin ends files without a chosen test. In a file, Node runs the tests whose names fit.

@@ -8,9 +8,8 @@ extension SuiteFramework {
         plugin: "highwater_pytest.py",
         variables: { folder, set in
           [
-            "PYTHONPATH": [folder, set["PYTHONPATH"]].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ":"),
-            "PYTEST_PLUGINS": [set["PYTEST_PLUGINS"], "highwater_pytest"].compactMap(\.self).filter { !$0.isEmpty }
-              .joined(separator: ","),
+            "PYTHONPATH": list(folder, set["PYTHONPATH"], by: ":"),
+            "PYTEST_PLUGINS": list(set["PYTEST_PLUGINS"], "highwater_pytest", by: ","),
             // With random hashes the sizes of sets and dictionaries differ from run to run.
             "PYTHONHASHSEED": set["PYTHONHASHSEED"] ?? "0",
           ]

@@ -33,7 +33,7 @@ struct SuiteCheck {
       try SafeFile.makeFolder(place.folder(of: suite))
       let scenario = scenario(of: suite, in: place, invocation)
       let runner = try SuiteRunner(
-        scenario, frameworks, scratch: scratch.path, output: "\(place.folder(of: suite))/output.log", invocation)
+        scenario, frameworks, scratch: scratch.path, output: place.output(of: suite), invocation)
       return try check(suite, by: runner, in: place, invocation)
     }
   }
@@ -106,7 +106,7 @@ struct SuiteCheck {
       return invocation.interruptedExit("the suite was stopped; baselines and the last result are unchanged")
     }
     try SafeFile.write(SuiteFile.encode(result), to: place.result(of: result.name))
-    let output = invocation.shown("\(place.folder(of: result.name))/output.log")
+    let output = invocation.shown(place.output(of: result.name))
     var failures: [FileError] = []
     for file in options.reportFiles {
       guard let content = file.format.row.suite else { continue }

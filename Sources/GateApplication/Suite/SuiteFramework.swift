@@ -20,6 +20,11 @@ struct SuiteFramework: Sendable {
     all.first { $0.isRun(words) }.map { [$0] } ?? all.filter { $0.reported != nil }
   }
 
+  /// The value of a variable that lists words, with one more; what is empty is left out.
+  static func list(_ words: String?..., by separator: String) -> String {
+    words.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: separator)
+  }
+
   var reported: ReportedTests? { if case .reported(let tests) = method { tests } else { nil } }
 }
 
@@ -33,7 +38,7 @@ struct ReportedTests: Sendable {
   let selection: @Sendable (_ words: [String], _ tests: [String]) -> [String]
 }
 
-extension [String] {
+extension Collection<String> {
   /// Whether one of the words is a program of this name, with or without its folder.
   func hasProgram(_ names: String...) -> Bool {
     contains { word in names.contains { word == $0 || word.hasSuffix("/\($0)") } }

@@ -28,12 +28,19 @@ struct SuitePlace {
   }
 
   /// The folder of the last run of a suite.
-  func folder(of suite: ScenarioName) -> String { "\(artifacts.path)/suites/\(suite.pathComponent)" }
+  func folder(of suite: ScenarioName) -> String { "\(all)/\(suite.pathComponent)" }
 
-  func result(of suite: ScenarioName) -> String { "\(folder(of: suite))/result.json" }
+  func result(of suite: ScenarioName) -> String { result(ofFolder: suite.pathComponent) }
+
+  func result(ofFolder name: String) -> String { "\(all)/\(name)/result.json" }
+
+  /// The output of its command.
+  func output(of suite: ScenarioName) -> String { "\(folder(of: suite))/output.log" }
+
+  private var all: String { "\(artifacts.path)/suites" }
 
   /// The suites that have run here, sorted.
   var suites: [String] {
-    ((try? Descriptor.folder("\(artifacts.path)/suites").names()) ?? []).sorted()
+    ((try? Descriptor.folder(all).names()) ?? []).sorted()
   }
 }

@@ -48,6 +48,19 @@ package struct SuiteTolerance: Sendable, Equatable {
   }
 }
 
+extension SuiteBaseline.Entry {
+  /// What a figure is above the approved one, if that is more than the tolerance allows; nil if it is not.
+  func rise(of metric: TestMetric, to figures: TestFigures, beyond tolerance: SuiteTolerance) -> Bytes? {
+    let rise = figures[metric] - self.figures[metric]
+    return rise > allowed(of: metric, tolerance) ? rise : nil
+  }
+
+  /// The change that is allowed from an approved figure.
+  func allowed(of metric: TestMetric, _ tolerance: SuiteTolerance) -> Bytes {
+    tolerance.allowed(from: figures[metric], spread: spread)
+  }
+}
+
 extension SuiteBaseline {
   /// What a result makes of a baseline: the tests that passed keep what was approved, those that failed have nothing new to
   /// approve, and those that are gone are removed, unless a failure may have kept them from running.

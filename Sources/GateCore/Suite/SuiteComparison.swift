@@ -47,7 +47,7 @@ package struct SuiteComparison: Sendable {
         run, baseline: entry, verdict: .inconclusive, reason: .suspected(metric: rise, from: from, to: to))
     }
     let fallen = TestMetric.allCases.first { metric in
-      entry.figures[metric] - figures[metric] > tolerance.allowed(from: entry.figures[metric], spread: entry.spread)
+      entry.figures[metric] - figures[metric] > entry.allowed(of: metric, tolerance)
     }
     guard let fallen else { return TestResult(run, baseline: entry, verdict: .pass) }
     let (from, to) = (entry.figures[fallen], figures[fallen])
@@ -58,10 +58,7 @@ package struct SuiteComparison: Sendable {
   ///
   /// What a test keeps is also a part of its peak, and says more.
   package func rise(from entry: SuiteBaseline.Entry, to figures: TestFigures) -> TestMetric? {
-    func rise(_ metric: TestMetric) -> Bytes? {
-      let (before, now) = (entry.figures[metric], figures[metric])
-      return now - before > tolerance.allowed(from: before, spread: entry.spread) ? now - before : nil
-    }
+    func rise(_ metric: TestMetric) -> Bytes? { entry.rise(of: metric, to: figures, beyond: tolerance) }
     guard let kept = rise(.kept) else { return rise(.peak) == nil ? nil : .peak }
     return rise(.peak).map { $0.count > 2 * kept.count } == true ? .peak : .kept
   }

@@ -26,7 +26,7 @@ package struct SuspectDecision: Sendable {
 
   /// Whether these figures are above what was approved.
   package func showsRise(_ figures: TestFigures) -> Bool {
-    figures[metric] - entry.figures[metric] > tolerance.allowed(from: entry.figures[metric], spread: entry.spread)
+    entry.rise(of: metric, to: figures, beyond: tolerance) != nil
   }
 
   /// Whether the test needs clearly more in this run, after some of the tests before it, than alone.
@@ -59,7 +59,7 @@ package struct SuspectDecision: Sendable {
     guard 2 * moved.count < rise.count else {
       return result(.inconclusive, .undecided(metric: metric, from: from, to: to), alone)
     }
-    let allowed = tolerance.allowed(from: from, spread: entry.spread)
+    let allowed = entry.allowed(of: metric, tolerance)
     return result(
       .regression, .risen(metric: metric, from: from, to: min(to, again[metric]), allowed: allowed), alone)
   }

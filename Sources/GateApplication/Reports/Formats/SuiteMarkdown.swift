@@ -21,5 +21,4 @@ enum SuiteMarkdown {
       heaviest.isEmpty ? "" : "\n| heaviest tests | peak | kept |\n| --- | ---: | ---: |\n" + heaviest.joined()
     return TerminalText.withPlainSpaces(head + problems + table + more + second)
   }
-
 }
