@@ -13,9 +13,7 @@ final class InstanceCounter: Sendable {
   /// Writes the library to a folder, in which the processes of the target create files with their counts.
   init(in parent: String) throws(SystemFailure) {
     folder = Self.folder(in: parent)
-    mkdir(folder.systemText, 0o700)
-    // A target may drop root.
-    if geteuid() == 0 { chmod(folder.systemText, 0o733) }
+    PreloadedLibrary.makeFolder(at: folder)
     library = try PreloadedLibrary(base64: EmbeddedInstanceCounter.base64, to: Self.library(in: parent))
   }
 

@@ -12,9 +12,7 @@ struct MutationLibrary {
   init(_ injection: Injection, in parent: String) throws(SystemFailure) {
     self.injection = injection
     folder = Self.folder(in: parent)
-    mkdir(folder.systemText, 0o700)
-    // A target may drop root.
-    if geteuid() == 0 { chmod(folder.systemText, 0o733) }
+    PreloadedLibrary.makeFolder(at: folder)
     library = try PreloadedLibrary(base64: EmbeddedMutationLibrary.base64, to: Self.library(in: parent))
     let pages = try Descriptor.file(folder + "/pages", O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
     try SystemFailure.of(.write, path: folder) { () throws(ErrorNumber) in

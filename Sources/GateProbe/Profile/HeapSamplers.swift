@@ -20,9 +20,7 @@ struct HeapSamplers {
   /// Writes the samplers, and a folder in which the processes of the target create files.
   init(interval: Bytes, in folder: String) throws(SystemFailure) {
     (self.interval, self.folder) = (max(interval, Self.shortestInterval), folder)
-    mkdir(Self.logs(in: folder).systemText, 0o700)
-    // A target may drop root.
-    if geteuid() == 0 { chmod(Self.logs(in: folder).systemText, 0o733) }
+    PreloadedLibrary.makeFolder(at: Self.logs(in: folder))
     try PreloadedLibrary.write(
       Array((EmbeddedText.named("node.cjs") ?? "").utf8), to: Self.nodeSampler(in: folder))
     try PreloadedLibrary.write(base64: EmbeddedJavaSampler.base64, to: Self.javaSampler(in: folder))

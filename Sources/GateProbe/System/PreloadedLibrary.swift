@@ -13,6 +13,12 @@ struct PreloadedLibrary {
     try Self.write(base64: text, to: path)
   }
 
+  /// Creates a folder in which the processes of the target create files, also those that have dropped root.
+  static func makeFolder(at path: String) {
+    mkdir(path.systemText, 0o700)
+    if geteuid() == 0 { chmod(path.systemText, 0o733) }
+  }
+
   static func write(base64 text: String, to path: String) throws(SystemFailure) {
     try write(Array(Data(base64Encoded: text) ?? Data()), to: path)
   }
