@@ -61,7 +61,9 @@ extension ChatMessage {
     let notable = result.scenarios.filter { scenario in
       scenario.verdict != .pass || state(scenario) == .recovered
     }
-    summary += news.isEmpty ? "" : "; \(news.count) new \(news.count == 1 ? "event" : "events") in the history"
+    if !news.isEmpty {
+      summary += TerminalText.withPlainSpaces("; \(Format.count(news.count, "new event")) in the history")
+    }
     let moves = result.run.notes.filter { $0.movedScenario != nil }
     let sorted = order.flatMap { verdict in notable.filter { $0.verdict == verdict } }
     lines = sorted.prefix(Self.mostLines).map { Self.line($0, state: state($0)) }

@@ -10,8 +10,7 @@ struct RepetitionTable {
     let columns: [Table.Column] =
       [.init(title: "repetition"), .init(title: "time")]
       + metrics.enumerated().map { rank, metric in
-        let unit = MetricUnit.shortSuffix(of: scenario.unit(of: metric))
-        return .init(title: TerminalText.safe(metric.text + unit), rank: rank + 1)
+        .init(title: metric.label(unit: scenario.unit(of: metric)), rank: rank + 1)
       }
       + [.init(title: "end", side: .left)]
     let rows = scenario.repetitions.enumerated().map { index, repetition in
