@@ -19,15 +19,11 @@ extension Recording {
     var found = measureSteadyState(in: envelope, to: &result)
     if growthIsPerIteration { result.growth = growthPerIteration }
     found.growth = result.growth
-    for metric in WholeRunMetric.allCases {
-      guard let measured = measured(metric, found) else { continue }
-      result.metrics[metric.name] = measured.value
-      if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
-    }
-    for metric in kinds {
-      guard let measured = measured(metric) else { continue }
-      result.metrics[metric.name] = measured.value
-      if measured.isNearlySteady { result.nearlySteady.append(metric.name) }
+    let measured =
+      WholeRunMetric.allCases.map { ($0.name, self.measured($0, found)) } + kinds.map { ($0.name, self.measured($0)) }
+    for case (let name, let measured?) in measured {
+      result.metrics[name] = measured.value
+      if measured.isNearlySteady { result.nearlySteady.append(name) }
     }
     if let scaling {
       result.metrics[ScaleMetric.bytesPerItem.name] = scaling.slope

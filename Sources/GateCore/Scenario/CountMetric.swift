@@ -15,10 +15,7 @@ package enum CountMetric: String, Sendable, CaseIterable {
   package var name: MetricName { MetricName(rawValue) }
 
   package var row: WholeRunMetric.Row {
-    WholeRunMetric.Row(
-      kind: self == .allocations ? .count : .countedBytes, scope: .program, isOfPhase: false, isStandard: false,
-      isIndispensable: false, requirement: .readings, ofTree: nil, explained: nil, withoutRule: .stored,
-      isHeadline: false, isAlwaysListed: false)
+    .ofRule(self == .allocations ? .count : .countedBytes, explained: nil)
   }
 }
 
@@ -27,8 +24,11 @@ extension MetricName {
 
   package static let ofScale = ScaleMetric.allCases.map(\.name)
 
+  /// Those that messages list by their names: kinds of memory are too many.
+  package static let named = wholeRun + counts + ofScale
+
   /// All that have a fixed name, and are not of a phase.
-  package static let listed = wholeRun + counts + ofScale + KindMetric.allCases.map(\.name)
+  package static let listed = named + KindMetric.allCases.map(\.name)
 
   /// Whether other repetitions count it than those of the memory.
   package var isCounted: Bool { isInstances || CountMetric(self) != nil }

@@ -46,10 +46,9 @@ package struct KindMetric: Sendable, Hashable, CaseIterable {
   package var isOfSamples: Bool { scope == .program && [.anonymous, .file, .shared].contains(kind) }
 
   package var row: WholeRunMetric.Row {
-    WholeRunMetric.Row(
-      kind: isSteady ? .steadyLevel : .peak, scope: scope, isOfPhase: false, isStandard: false, isIndispensable: false,
-      requirement: isSteady ? .steadyState : .readings, ofTree: nil, explained: isSteady ? .steady : .peak,
-      withoutRule: .stored, isHeadline: false, isAlwaysListed: false)
+    .ofRule(
+      isSteady ? .steadyLevel : .peak, scope: scope, requirement: isSteady ? .steadyState : .readings,
+      explained: isSteady ? .steady : .peak)
   }
 }
 

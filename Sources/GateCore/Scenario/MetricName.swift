@@ -60,10 +60,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     let ofPhase =
       name.inPhase.map { PlainName.isValid(String($0.phase.map { $0 == Self.anyText ? "x" : $0 })) } ?? false
     let isValue = name.isInstances ? name.isOfClass : name.isValue && PlainName.isValid(name.reportedName)
-    let isInTable =
-      Self.wholeRun.contains(name) || KindMetric(name) != nil || CountMetric(name) != nil
-      || ScaleMetric(name) != nil
-    guard isInTable || ofPhase || isValue else { return nil }
+    guard name.row != nil || ofPhase || isValue else { return nil }
     self = name
   }
 

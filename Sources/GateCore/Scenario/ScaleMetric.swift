@@ -12,10 +12,7 @@ package enum ScaleMetric: String, Sendable, CaseIterable {
   package var name: MetricName { MetricName(rawValue) }
 
   package var row: WholeRunMetric.Row {
-    WholeRunMetric.Row(
-      kind: self == .bytesPerItem ? .perItem : .remainder, scope: .program, isOfPhase: false, isStandard: false,
-      isIndispensable: false, requirement: .readings, ofTree: nil, explained: .peak, withoutRule: .stored,
-      isHeadline: false, isAlwaysListed: false)
+    .ofRule(self == .bytesPerItem ? .perItem : .remainder, explained: .peak)
   }
 }
 

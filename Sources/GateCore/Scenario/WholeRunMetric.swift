@@ -47,6 +47,16 @@ package enum WholeRunMetric: String, Sendable, CaseIterable {
     package let isHeadline: Bool
     /// Whether the values of one command list it even if it is missing, since nearly every program has it.
     package let isAlwaysListed: Bool
+
+    /// Of a metric that exists only where the gate has a rule on it.
+    static func ofRule(
+      _ kind: MetricKind, scope: Scope = .program, requirement: Requirement = .readings, explained: ExplainedRise?
+    ) -> Row {
+      Row(
+        kind: kind, scope: scope, isOfPhase: false, isStandard: false, isIndispensable: false,
+        requirement: requirement, ofTree: nil, explained: explained, withoutRule: .stored, isHeadline: false,
+        isAlwaysListed: false)
+    }
   }
 
   package enum Scope: Sendable {

@@ -60,7 +60,7 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list((MetricName.wholeRun + MetricName.counts + MetricName.ofScale).map(\.text))), of a phase \(ofPhase), of a kind of memory "
+      : "the metrics are \(Shown.list(MetricName.named.map(\.text))), of a phase \(ofPhase), of a kind of memory "
         + "`peak_KIND`, `steady_KIND`, `tree_peak_KIND` and `tree_steady_KIND` with a KIND of "
         + "\(Shown.list(MemoryKind.allCases.map(\.rawValue))), `value.NAME` for "
         + "a value that the target reports as `value NAME NUMBER UNIT`, and `instances.CLASS` for a Swift class"

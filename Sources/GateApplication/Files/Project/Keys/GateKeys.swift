@@ -45,12 +45,8 @@ enum GateKeys {
     "(tree_)?(peak|steady)_(\(MemoryKind.allCases.map(\.rawValue).joined(separator: "|")))"
 
   private static var memoryMetrics: String {
-    let (whole, phase) = (
-      (MetricName.wholeRun + MetricName.counts + MetricName.ofScale).map(\.text).filter { $0 != "allocations" } + [
-        kinds
-      ],
-      MetricName.perPhase.map(\.text)
-    )
+    let whole = MetricName.named.filter { !$0.takesNumbers }.map(\.text) + [kinds]
+    let phase = MetricName.perPhase.map(\.text)
     return "^(\(whole.joined(separator: "|"))|phase[.].+[.](\(phase.joined(separator: "|"))))$"
   }
 }
