@@ -5,6 +5,9 @@ extension GitQuery {
   /// How long a command may take: it ends a hang, and is more than git needs to read all files on a machine under load.
   private static let mostTime = Duration.seconds(20)
 
+  /// How long one poll(2) of the output may take, in milliseconds, before the command is asked for its end.
+  private static let pollTime: Int32 = 50
+
   /// How long the kernel may take to end a killed command.
   private static let killTime = Duration.seconds(1)
 
@@ -45,7 +48,7 @@ extension GitQuery {
     guard let child = started else { return nil }
     var bytes: [UInt8] = []
     let deadline = ContinuousClock.now + mostTime
-    let isRead = read(ends[0], into: &bytes, atMost: most, until: deadline)
+    let isRead = read(ends[0], of: child, into: &bytes, atMost: most, until: deadline)
     if !isRead { kill(child, SIGKILL) }
     return status(of: child, until: deadline) == 0 && isRead ? bytes : nil
   }
@@ -82,19 +85,33 @@ extension GitQuery {
   }
 
   /// Reads to the end of the pipe; false if this takes too long.
+  ///
+  /// The end is also that the command has ended and has left nothing to read: an own copy of the writing end that close(2)
+  /// kept keeps the pipe open.
   private static func read(
-    _ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int, until deadline: ContinuousClock.Instant
+    _ descriptor: Int32, of child: pid_t, into bytes: inout [UInt8], atMost most: Int,
+    until deadline: ContinuousClock.Instant
   ) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= most {
-      let left = deadline - .now
+    while bytes.count <= most, ContinuousClock.now < deadline {
+      let hasEnded = hasEnded(child)
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-      guard milliseconds > 0, poll(&waiting, 1, Int32(milliseconds)) > 0 else { return false }
+      let ready = poll(&waiting, 1, hasEnded ? 0 : pollTime)
+      guard ready > 0 else {
+        guard ready == 0 || errno == EINTR else { return false }
+        if hasEnded { return true }
+        continue
+      }
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       guard count > 0 else { return count == 0 }
       bytes += chunk.prefix(count)
     }
     return false
+  }
+
+  /// Whether a command has ended; it stays to be waited for.
+  private static func hasEnded(_ child: pid_t) -> Bool {
+    var information = siginfo_t()
+    return waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT) == 0 && information.si_signo == SIGCHLD
   }
 }
