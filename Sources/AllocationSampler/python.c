@@ -49,7 +49,7 @@ static void *sampled_calloc(void *context, size_t count, size_t size) {
 static void *sampled_realloc(void *context, void *block, size_t size) {
   const struct allocator *allocator = context;
   uint64_t seen = hw_blocks_seen;
-  int was_sampled = hw_release(block);
+  int was_sampled = hw_release_to_move(block);
   void *moved = allocator->realloc(allocator->context, block, size);
   if (moved == NULL && was_sampled) hw_sample_again(block, given_size(1));
   return sample(moved, size, seen);

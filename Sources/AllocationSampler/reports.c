@@ -214,44 +214,49 @@ static uint32_t visit_frames(const uint32_t *position) {
   return count;
 }
 
-static int write_block(const void *block, size_t size, double interval, const uint64_t *registers) {
-  uint32_t number, frames = visit_frames(NULL), own = own_space();
-  struct stack stack = stack_from(registers[STACK_POINTER]);
-  struct hw_ring_record *record = reserve(data_size(frames, stack.size), own, &number);
+/// What a record says beside its stack.
+struct sample {
+  const void *block, *released;
+  size_t size;
+  double interval;
+  uint32_t releases;
+};
+
+/// Writes a record, with the stack of some registers or without one; whether it has what it should.
+static int write_record(struct sample sample, const uint64_t *registers) {
+  uint32_t number, frames = registers == NULL ? 0 : visit_frames(NULL), own = own_space();
+  struct stack stack = registers == NULL ? (struct stack){0} : stack_from(registers[STACK_POINTER]);
+  struct hw_ring_record *record = reserve(registers == NULL ? 0 : data_size(frames, stack.size), own, &number);
   if (record == NULL) return 0;
   uint32_t former = atomic_load(&record->state), at = record->data;
-  write_data(at, registers, HW_RING_REGISTERS * sizeof *registers);
-  at += HW_RING_REGISTERS * sizeof *registers;
-  if (frames > 0) visit_frames(&at);
-  size_t copied = write_stack(at + frames * (uint32_t)sizeof(struct hw_ring_frame), stack);
+  size_t copied = 0;
+  if (registers != NULL) {
+    write_data(at, registers, HW_RING_REGISTERS * sizeof *registers);
+    at += HW_RING_REGISTERS * sizeof *registers;
+    if (frames > 0) visit_frames(&at);
+    copied = write_stack(at + frames * (uint32_t)sizeof(struct hw_ring_frame), stack);
+  }
   record->frame_count = frames;
   record->stack_size = (uint32_t)copied;
-  // Without a stack the program stops for it, and this record says nothing.
-  record->block = copied > 0 ? (uintptr_t)block : 0;
-  record->size = size;
-  record->released = 0;
-  record->interval = interval;
-  return publish(record, number, former) && copied > 0;
+  // Without a stack the program stops for a new block, and this record says nothing.
+  record->block = copied > 0 ? (uintptr_t)sample.block : 0;
+  record->size = sample.size;
+  record->released = (uintptr_t)sample.released;
+  record->releases = copied > 0 ? sample.releases : 0;
+  record->interval = sample.interval;
+  return publish(record, number, former) && (copied > 0 || sample.block == NULL);
 }
 
-static int write_release(const void *released) {
-  uint32_t number, own = own_space();
-  struct hw_ring_record *record = reserve(0, own, &number);
-  if (record == NULL) return 0;
-  uint32_t former = atomic_load(&record->state);
-  record->frame_count = record->stack_size = 0;
-  record->block = record->size = 0;
-  record->released = (uintptr_t)released;
-  return publish(record, number, former);
+__attribute__((noinline)) void hw_report_block(const void *block, size_t size, double interval) {
+  uint64_t registers[HW_RING_REGISTERS];
+  SAVE_REGISTERS(registers);
+  struct sample sample = {.block = block, .size = size, .interval = interval};
+  if (ring == NULL || !write_record(sample, registers)) stop(block, size, NULL, 0);
 }
 
-__attribute__((noinline)) void hw_report(const void *block, size_t size, const void *released, double interval) {
-  if (ring != NULL && block != NULL) {
-    uint64_t registers[HW_RING_REGISTERS];
-    SAVE_REGISTERS(registers);
-    if (write_block(block, size, interval, registers)) return;
-  } else if (ring != NULL && write_release(released)) {
-    return;
-  }
-  stop(block, size, released, 0);
+__attribute__((noinline)) void hw_report_release(const void *released, uint32_t releases) {
+  uint64_t registers[HW_RING_REGISTERS];
+  SAVE_REGISTERS(registers);
+  struct sample sample = {.released = released, .releases = releases};
+  if (ring == NULL || !write_record(sample, releases > 0 ? registers : NULL)) stop(NULL, 0, released, 0);
 }

@@ -22,7 +22,7 @@ static void *new_block(void *block, size_t size) { return hw_sample_block(block,
 static void old_block(void *block) { hw_release(block); }
 
 static size_t before_moving(void *block) {
-  return hw_is_sampling && block != NULL && hw_release(block) ? given_size(block, 1) : 0;
+  return hw_is_sampling && block != NULL && hw_release_to_move(block) ? given_size(block, 1) : 0;
 }
 
 static void after_moving(size_t former, void *block, void *moved, size_t size) {

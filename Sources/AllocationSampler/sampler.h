@@ -26,6 +26,9 @@ void hw_sample(void *block, size_t given);
 /// Before the block is released, so that no other thread can get the same address earlier; whether it was sampled.
 int hw_release(const void *block);
 
+/// The same of a block that realloc(3) may only move.
+int hw_release_to_move(const void *block);
+
 /// Samples a block again that is still live, since its release has failed.
 void hw_sample_again(void *block, size_t given);
 
@@ -40,8 +43,11 @@ double hw_interval(void);
 /// Starts without a ring: each report stops the program.
 void hw_set_interval(double interval);
 
-/// Reports a new block, or NULL, and a released one, or NULL, of a sample that was drawn with an interval.
-void hw_report(const void *block, size_t size, const void *released, double interval);
+/// Reports a new block of a sample that was drawn with an interval.
+void hw_report_block(const void *block, size_t size, double interval);
+
+/// Reports a released one, whose stack stands for so many releases, or for none.
+void hw_report_release(const void *released, uint32_t releases);
 
 // MARK: - Python
 

@@ -11,7 +11,8 @@
 
 // MARK: - Sampled blocks
 
-/// The addresses of sampled live blocks. A block that finds its bucket, a cache line, full is not sampled.
+/// The addresses of sampled live blocks, the lowest bit of which is set if the block is large. A block that finds its bucket,
+/// a cache line, full is not sampled.
 #define BUCKETS 16384
 #define BUCKET_SIZE 8
 static _Atomic uintptr_t sampled[BUCKETS][BUCKET_SIZE] __attribute__((aligned(64)));
@@ -21,30 +22,33 @@ static _Atomic uint16_t counts[65536];
 
 static uint64_t hash_of(const void *block) { return (uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15); }
 
-static int add_sample(void *block) {
+static int add_sample(void *block, int is_large) {
   uint64_t hash = hash_of(block);
   _Atomic uintptr_t *bucket = sampled[hash >> 50];
   for (int at = 0; at < BUCKET_SIZE; at++) {
     uintptr_t empty = 0;
-    if (!atomic_compare_exchange_strong(&bucket[at], &empty, (uintptr_t)block)) continue;
+    if (!atomic_compare_exchange_strong(&bucket[at], &empty, (uintptr_t)block | (uintptr_t)is_large)) continue;
     atomic_fetch_add_explicit(&counts[hash >> 48], 1, memory_order_release);
     return 1;
   }
   return 0;
 }
 
+enum { NOT_SAMPLED, SMALL, LARGE };
+
 static int remove_sample(const void *block) {
   uint64_t hash = hash_of(block);
-  if (atomic_load_explicit(&counts[hash >> 48], memory_order_acquire) == 0) return 0;
+  if (atomic_load_explicit(&counts[hash >> 48], memory_order_acquire) == 0) return NOT_SAMPLED;
   _Atomic uintptr_t *bucket = sampled[hash >> 50];
   for (int at = 0; at < BUCKET_SIZE; at++) {
-    uintptr_t found = (uintptr_t)block;
-    if (atomic_load_explicit(&bucket[at], memory_order_relaxed) != found) continue;
+    uintptr_t found = atomic_load_explicit(&bucket[at], memory_order_relaxed);
+    if ((found & ~(uintptr_t)1) != (uintptr_t)block) continue;
+    int kind = (found & 1) != 0 ? LARGE : SMALL;
     if (!atomic_compare_exchange_strong(&bucket[at], &found, 0)) continue;
     atomic_fetch_sub_explicit(&counts[hash >> 48], 1, memory_order_relaxed);
-    return 1;
+    return kind;
   }
-  return 0;
+  return NOT_SAMPLED;
 }
 
 // MARK: - Sampling
@@ -88,7 +92,7 @@ static int64_t next_distance(void) {
 static __attribute__((noinline)) void take_sample(void *block, size_t given) {
   double interval = drawn_interval;
   bytes_left = next_distance();
-  if (add_sample(block)) hw_report(block, given, NULL, interval);
+  if (add_sample(block, (double)given >= interval)) hw_report_block(block, given, interval);
 }
 
 void hw_sample(void *block, size_t given) {
@@ -97,14 +101,26 @@ void hw_sample(void *block, size_t given) {
   if (bytes_left < 0) take_sample(block, given);
 }
 
+/// Of small blocks one release in so many has a stack, since most are temporary; large ones are few, and each counts.
+#define RELEASES_WITH_STACK 4
+
 int hw_release(const void *block) {
-  if (!hw_is_sampling || block == NULL || !remove_sample(block)) return 0;
-  hw_report(NULL, 0, block, 0);
+  int kind = !hw_is_sampling || block == NULL ? NOT_SAMPLED : remove_sample(block);
+  if (kind == NOT_SAMPLED) return 0;
+  uint32_t small = next_random() >> 32 < (UINT64_C(1) << 32) / RELEASES_WITH_STACK ? RELEASES_WITH_STACK : 0;
+  hw_report_release(block, kind == LARGE ? 1 : small);
+  return 1;
+}
+
+int hw_release_to_move(const void *block) {
+  if (!hw_is_sampling || block == NULL || remove_sample(block) == NOT_SAMPLED) return 0;
+  hw_report_release(block, 0);
   return 1;
 }
 
 void hw_sample_again(void *block, size_t given) {
-  if (add_sample(block)) hw_report(block, given, NULL, hw_interval());
+  double interval = hw_interval();
+  if (add_sample(block, (double)given >= interval)) hw_report_block(block, given, interval);
 }
 
 // MARK: - The start

@@ -94,11 +94,10 @@ void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t tim
 }
 
 /// Moves up the entries that the removed one had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
-void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
-  if (blocks->capacity == 0 || address == 0) return;
-  struct hw_block *slot = slot_for(blocks, address);
-  if (slot->address == 0) return;
-  note_release(blocks, *slot);
+struct hw_block hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
+  if (!hw_blocks_have(blocks, address)) return (struct hw_block){0};
+  struct hw_block *slot = slot_for(blocks, address), removed = *slot;
+  note_release(blocks, removed);
   uint32_t mask = blocks->capacity - 1, hole = (uint32_t)(slot - blocks->slots);
   for (uint32_t at = (hole + 1) & mask; blocks->slots[at].address != 0; at = (at + 1) & mask) {
     uint32_t home = slot_of(blocks, blocks->slots[at].address);
@@ -108,6 +107,11 @@ void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
   }
   blocks->slots[hole].address = 0;
   blocks->count--;
+  return removed;
+}
+
+int hw_blocks_have(const struct hw_blocks *blocks, uint64_t address) {
+  return blocks->capacity > 0 && address != 0 && slot_for(blocks, address)->address != 0;
 }
 
 // MARK: - Thinning

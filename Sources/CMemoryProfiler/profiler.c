@@ -51,6 +51,7 @@ static void release_memory(struct hw_memory *memory) {
   hand_over_copies(memory);
   hw_pages_clear(&memory->pages);
   hw_blocks_clear(&memory->blocks);
+  hw_releases_clear(&memory->releases);
   if (memory->code != NULL) hw_code_close(memory->code);
   hw_ranges_close(memory->inherited);
   hw_ranges_close(memory->shared);
@@ -307,9 +308,12 @@ void hw_profile_end(pid_t pid) {
 
 // MARK: - Blocks
 
-void hw_note_release(struct hw_memory *memory, uint64_t address) {
+void hw_note_release(struct hw_memory *memory, uint64_t address, uint32_t stack, uint32_t releases) {
   memory->has_blocks = 1;
-  hw_blocks_remove(&memory->blocks, address);
+  struct hw_block block = hw_blocks_remove(&memory->blocks, address);
+  if (stack == HW_NO_STACK) return;
+  hw_count_sample(1, memory->blocks.count);
+  hw_releases_add(&memory->releases, block, stack, releases);
 }
 
 /// A small block at an address was allocated.

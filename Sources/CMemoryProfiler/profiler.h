@@ -35,6 +35,9 @@
 /// The module of the place that stands for copying a page, below the function that wrote to it after a fork.
 #define HW_COPY (UINT32_MAX - 1)
 
+/// The module of the place that stands for releasing a block, below the stack that had allocated it.
+#define HW_RELEASE (UINT32_MAX - 2)
+
 /// The function of a script at a place with the module `HW_SCRIPT`.
 struct hw_python_frame hw_script_at(struct hw_place place);
 
@@ -132,7 +135,9 @@ struct hw_blocks {
 
 /// Adds a block; `time` is the count of touched pages so far.
 void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time);
-void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
+/// The removed block; zero if there is none at the address.
+struct hw_block hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
+int hw_blocks_have(const struct hw_blocks *blocks, uint64_t address);
 /// Removes samples as if they had been taken with the sampling interval of now, instead of a former one.
 void hw_blocks_thin(struct hw_blocks *blocks, double former);
 /// Says that pages were touched; `time` is their count so far.
@@ -145,6 +150,27 @@ struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count);
 int hw_block_is_live(const struct hw_blocks *blocks, struct hw_block block);
 void hw_blocks_copy(const struct hw_blocks *from, struct hw_blocks *to);
 void hw_blocks_clear(struct hw_blocks *blocks);
+
+// MARK: - Releases
+
+/// What was released, in bytes by the node of the stack that released it, innermost place first, below `HW_RELEASE` and the
+/// stack that had allocated it; an estimate. What was not released stands at `HW_RELEASE` itself. A hash table.
+struct hw_releases {
+  struct hw_released {
+    /// 0 in free slots.
+    uint32_t node;
+    double bytes;
+  } *slots;
+  uint32_t capacity, count;
+};
+
+/// Adds the release of a block, whose stack stands for so many; without a stack a block that is not released.
+void hw_releases_add(struct hw_releases *releases, struct hw_block block, uint32_t stack, uint32_t count);
+/// The blocks that are still live, after some of them in order, are not released.
+void hw_releases_end(struct hw_releases *releases, const struct hw_blocks *blocks, uint64_t after);
+/// Moves all to other ones.
+void hw_releases_move(struct hw_releases *to, struct hw_releases *from);
+void hw_releases_clear(struct hw_releases *releases);
 
 // MARK: - Memory
 
@@ -208,6 +234,7 @@ struct hw_memory {
   struct hw_code *code;
   struct hw_pages pages;
   struct hw_blocks blocks;
+  struct hw_releases releases;
   /// Whether the preloaded library reports its blocks.
   int has_blocks;
   /// An estimate of what it has allocated in blocks below `HW_LARGE_BLOCK`, in bytes.
@@ -307,10 +334,11 @@ void hw_count_sample(double cost, uint32_t live);
 /// Thins the blocks of all processes.
 void hw_thin_blocks(double former);
 
-/// A process has allocated a block, which was sampled; one that it released soon after; or released one.
+/// A process has allocated a block, which was sampled; one that it released soon after; or released one, with a stack that
+/// stands for so many releases, or none.
 void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size);
 void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack);
-void hw_note_release(struct hw_memory *memory, uint64_t address);
+void hw_note_release(struct hw_memory *memory, uint64_t address, uint32_t stack, uint32_t releases);
 
 // MARK: - The ring of the preloaded library
 

@@ -28,6 +28,8 @@ struct group {
   const char *obstacle;
   /// An estimate of what all its processes have allocated in blocks, in bytes.
   double allocated;
+  /// Of its peak: what all its processes have released.
+  struct hw_releases releases;
 };
 
 /// More names than any target has, at all moments; further ones are not kept.
@@ -38,6 +40,9 @@ static int group_count;
 
 /// What stands for the copying of pages, `CallTree.Function.copyAfterFork`.
 #define HW_COPY_NAME "[copy-after-fork]"
+
+/// What stands for the release of a block, `CallTree.Function.release`.
+#define HW_RELEASE_NAME "[release]"
 
 /// Whether debug information is read; and the longest CPU time for that and all names, in seconds.
 static int has_sources = 1;
@@ -122,11 +127,14 @@ void hw_result_keep(const char *command, struct hw_memory *const *memories, size
   for (size_t at = 0; at < count; at++) sum += memories[at]->snapshot.anonymous;
   // The names of generated code, before the process is gone.
   if (memories[0]->code != NULL) hw_code_read_perf_map(memories[0]->code);
+  // Several threads may show that a process is about to exit.
+  if (!memories[0]->is_kept) hw_releases_end(&memories[0]->releases, &memories[0]->blocks, memories[0]->fork_order);
   keep_single(command, memories[0]);
   if (group == NULL) return;
   group->allocated += memories[0]->allocated - memories[0]->fork_allocated + memories[0]->allocated_large;
   memories[0]->allocated_large = 0;
   memories[0]->fork_allocated = memories[0]->allocated;
+  hw_releases_move(&group->releases, &memories[0]->releases);
   if (sum <= group->anonymous) return;
   struct member *members = calloc(count, sizeof *members);
   if (members == NULL) return;
@@ -284,8 +292,9 @@ static int has_useful_sources(const char *module) {
 static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {
   struct hw_place place = hw_tree_place(node);
   uint32_t parent = hw_tree_parent(node);
-  if (place.module == HW_COPY) {
-    write_line(file, node, parent, weight, "", (struct hw_source){HW_COPY_NAME, "", 0}, 0);
+  if (place.module == HW_COPY || place.module == HW_RELEASE) {
+    const char *name = place.module == HW_COPY ? HW_COPY_NAME : HW_RELEASE_NAME;
+    write_line(file, node, parent, weight, "", (struct hw_source){name, "", 0}, 0);
     return;
   }
   if (place.module == HW_SCRIPT) {
@@ -312,17 +321,18 @@ struct sums {
   uint32_t count;
 };
 
-static void add(struct sums *sums, const struct hw_snapshot *snapshot) {
-  for (uint32_t at = 0; at < snapshot->count; at++) {
-    struct hw_weight *weight = &sums->weights[snapshot->weights[at].node];
-    weight->live += snapshot->weights[at].live;
-    weight->touched += snapshot->weights[at].touched;
-    weight->sampled += snapshot->weights[at].sampled;
-    for (uint32_t node = snapshot->weights[at].node; node != HW_NO_STACK && !sums->needed[node];) {
-      sums->needed[node] = 1;
-      node = hw_tree_parent(node);
-    }
+static void add_weight(struct sums *sums, struct hw_weight added) {
+  struct hw_weight *weight = &sums->weights[added.node];
+  weight->live += added.live;
+  weight->touched += added.touched;
+  weight->sampled += added.sampled;
+  for (uint32_t node = added.node; node != HW_NO_STACK && !sums->needed[node]; node = hw_tree_parent(node)) {
+    sums->needed[node] = 1;
   }
+}
+
+static void add(struct sums *sums, const struct hw_snapshot *snapshot) {
+  for (uint32_t at = 0; at < snapshot->count; at++) add_weight(sums, snapshot->weights[at]);
 }
 
 /// Writes the nodes that have memory, and their callers, which come first; and begins new sums.
@@ -366,6 +376,39 @@ static int significant_count(const struct group *group) {
   return count;
 }
 
+/// Writes the line with which what processes hold begins.
+static void write_head(FILE *file, const struct group *group, const char *moment, unsigned rank, struct hw_snapshot sum) {
+  fputs("process\t", file);
+  write_text(file, group->command);
+  fputc('\t', file);
+  write_text(file, group->members[0].snapshot.program);
+  fputc('\t', file);
+  write_text(file, group->members[0].snapshot.started_as);
+  fprintf(
+    file, "\t%s\t%u\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, rank,
+    significant_count(group), group->has_blocks, (long long)hw_sampling_interval, (long long)group->allocated,
+    (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead, (long long)sum.unseen, (long long)sum.library,
+    (long long)sum.files, (long long)sum.shared);
+}
+
+/// Writes what processes have released together, in nodes of their own.
+static void write_releases(FILE *file, const struct group *group) {
+  struct sums sums = {.count = hw_tree_count()};
+  sums.weights = calloc(sums.count, sizeof *sums.weights);
+  sums.needed = calloc(sums.count, 1);
+  if (sums.weights != NULL && sums.needed != NULL && group->releases.count > 0) {
+    for (uint32_t at = 0; at < group->releases.capacity; at++) {
+      struct hw_released released = group->releases.slots[at];
+      if (released.node != 0) add_weight(&sums, (struct hw_weight){.node = released.node, .live = (int64_t)released.bytes});
+    }
+    write_head(file, group, "releases", 0, (struct hw_snapshot){0});
+    write_nodes(file, NULL, &sums);
+    fputs("end\n", file);
+  }
+  free(sums.weights);
+  free(sums.needed);
+}
+
 /// Writes what processes hold together; `rank` is the place of one of several, or 0.
 static void write_group(FILE *file, const struct group *group, const char *moment, unsigned rank) {
   struct hw_snapshot sum = {0};
@@ -380,18 +423,7 @@ static void write_group(FILE *file, const struct group *group, const char *momen
     sum.library += snapshot->library;
     sum.objects += snapshot->objects;
   }
-  fputs("process\t", file);
-  write_text(file, group->command);
-  fputc('\t', file);
-  write_text(file, group->members[0].snapshot.program);
-  fputc('\t', file);
-  write_text(file, group->members[0].snapshot.started_as);
-  fprintf(
-    file, "\t%s\t%u\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, rank,
-    significant_count(group),
-    group->has_blocks,
-    (long long)hw_sampling_interval, (long long)group->allocated, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
-    (long long)sum.unseen, (long long)sum.library, (long long)sum.files, (long long)sum.shared);
+  write_head(file, group, moment, rank, sum);
   for (size_t at = 0; at < group->count; at++) {
     const struct hw_snapshot *snapshot = &group->members[at].snapshot;
     fprintf(file, "member\t%d\t%lld\n", (int)snapshot->process, (long long)snapshot->time);
@@ -436,6 +468,7 @@ static int write_groups(int descriptor) {
       if (groups[at].moment == moments[moment]) write_moment(file, &groups[at], names[moment]);
     }
     if (groups[at].moment == HW_SINGLE) write_single(file, &groups[at], "peak");
+    if (groups[at].moment == HW_PEAK && groups[at].count > 0) write_releases(file, &groups[at]);
   }
   return fclose(file) == 0 ? 0 : errno;
 }

@@ -14,6 +14,9 @@
 /// How many records after that of a block its release counts as soon.
 #define NEAR 32
 
+/// A stack stands for fewer releases.
+#define MAX_RELEASES 64
+
 /// More processes than any target has.
 #define MAX_SPACES (UINT32_C(1) << 22)
 
@@ -85,16 +88,18 @@ static void read_data(uint32_t position, void *to, size_t size) {
 
 /// What a record says, as it was when it was checked: the target may write to the ring at any time.
 struct record {
-  uint32_t data, stack_size, frame_count;
+  uint32_t data, stack_size, frame_count, releases;
   uint64_t block, size, released;
   double interval;
 };
 
 static struct record read_record(const struct hw_ring_record *from) {
   struct record record = {
-    from->data, from->stack_size, from->frame_count, from->block, from->size, from->released, from->interval};
+    from->data,  from->stack_size, from->frame_count, from->releases,
+    from->block, from->size,       from->released,    from->interval};
   if (record.stack_size > HW_RING_STACK) record.stack_size = HW_RING_STACK;
   if (record.frame_count > HW_RING_FRAMES) record.frame_count = HW_RING_FRAMES;
+  if (record.releases > MAX_RELEASES) record.releases = 0;
   return record;
 }
 
@@ -112,12 +117,21 @@ static uint32_t stack_of(struct hw_process *process, const struct record *record
   return hw_process_stack_of_copy(process, &copy, (const struct hw_python_copy *)frames, (int)record->frame_count);
 }
 
-/// Whether one of the next records releases the block of a record: most blocks are temporary, and whose they were matters for
-/// no result. A peak lacks NEAR samples by that at most.
+/// Its stack matters only if the sample of the block was kept.
+static void note_release(struct hw_process *process, const struct record *record) {
+  int is_followed = record->releases > 0 && hw_blocks_have(&process->memory->blocks, record->released);
+  uint32_t stack = is_followed ? stack_of(process, record) : HW_NO_STACK;
+  hw_note_release(process->memory, record->released, stack, record->releases);
+}
+
+/// Whether one of the next records releases the block of a record, without a stack that counts: most blocks are temporary, and
+/// whose they were matters for no result. A peak lacks NEAR samples by that at most.
 static int is_released_soon(const struct hw_ring_record *from, uint32_t number, uint32_t end) {
   for (uint32_t next = number + 1; next != end && next - number <= NEAR; next++) {
     const struct hw_ring_record *record = &ring->records[next % HW_RING_RECORDS];
-    if (record->state == next + 1 && record->released == from->block && record->space == from->space) return 1;
+    if (record->state == next + 1 && record->released == from->block && record->space == from->space) {
+      return record->releases == 0;
+    }
   }
   return 0;
 }
@@ -129,7 +143,7 @@ static int handle(const struct hw_ring_record *from, uint32_t number, uint32_t e
   struct hw_process *process = hw_find_process(pid);
   if (process == NULL || process->memory == NULL) return 0;
   struct record record = read_record(from);
-  if (record.released != 0) hw_note_release(process->memory, record.released);
+  if (record.released != 0) note_release(process, &record);
   if (record.block == 0 || !hw_keeps_sample(record.size, record.interval)) return 1;
   if ((double)record.size < record.interval && is_released_soon(from, number, end)) {
     hw_note_temporary(process->memory, record.block, record.size);

@@ -39,7 +39,8 @@ struct hw_ring_frame {
 
 /// A sampled allocation, the release of a sampled block, or both.
 ///
-/// Its data are the registers, the frames of a script from the innermost, and the stack from its stack pointer.
+/// Its data are the registers, the frames of a script from the innermost, and the stack from its stack pointer; nothing of a
+/// release whose stack does not count.
 struct hw_ring_record {
   /// The number of the record plus 1, once it is complete.
   _Atomic uint32_t state;
@@ -52,6 +53,8 @@ struct hw_ring_record {
   uint64_t block, size, released;
   /// The mean number of bytes between samples with which it was drawn.
   double interval;
+  /// How many releases the stack of this one stands for; 0 without a stack.
+  uint32_t releases;
 } __attribute__((aligned(64)));
 
 struct hw_ring {

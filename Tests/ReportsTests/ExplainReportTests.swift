@@ -64,11 +64,13 @@ struct ExplainReportTests {
     culprit.change = called
     var (later, copied, whole, inner) = (culprit, culprit, culprit, culprit)
     (later.isReleasedLater, whole.share, inner.inPackage) = (true, 1, change)
-    var overlap = later
+    var (overlap, former, instead) = (later, culprit, later)
     overlap.heldWith = change
+    (former.formerRelease, instead.formerRelease, instead.laterRelease) = (called, called, change)
     copied.change.evidence = .copied
     let findings: [CulpritFinding] = [
       .named(culprit: culprit), .named(culprit: whole), .named(culprit: later), .named(culprit: overlap),
+      .named(culprit: former), .named(culprit: instead),
       .named(culprit: copied), .named(culprit: inner), .noRise,
       .otherMethod(before: .stops, now: .stopsAndBlocks),
       .notReproduced, .mapped(rise: MappedRise(.files, rise: .mebibytes(9))),

@@ -222,7 +222,7 @@ extension CulpritFinding {
   fileprivate var stacks: [[StackFrame]] {
     let changes =
       switch self {
-      case .named(let culprit): [culprit.change]
+      case .named(let culprit): [culprit.change, culprit.formerRelease, culprit.laterRelease].compactMap(\.self)
       case .spread(let largest): largest
       // Not named, but what changed there is as true.
       case .belowNoise(let largest?, _): [largest]

@@ -11,13 +11,17 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var heldWith: FunctionChange?
   /// What of it a function of an installed package holds that the program calls, if that is a good part.
   package var inPackage: FunctionChange?
+  /// What released such memory in the other build, and releases less of it now.
+  package var formerRelease: FunctionChange?
+  /// What releases such memory instead, and so keeps it until then; nil if nothing does.
+  package var laterRelease: FunctionChange?
 
   package init(
     change: FunctionChange, share: Double, isReleasedLater: Bool = false, heldWith: FunctionChange? = nil,
-    inPackage: FunctionChange? = nil
+    inPackage: FunctionChange? = nil, formerRelease: FunctionChange? = nil, laterRelease: FunctionChange? = nil
   ) {
     (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
-    self.inPackage = inPackage
+    (self.inPackage, self.formerRelease, self.laterRelease) = (inPackage, formerRelease, laterRelease)
   }
 }
 
@@ -189,12 +193,15 @@ extension ProfileComparison {
         ? .spread(largest: separate(rises))
         : .belowNoise(largest: addingCallers(first), least: least(first))
     }
-    let isReleasedLater = isReleasedLater(chosen)
+    let (isReleasedLater, formerRelease) = (isReleasedLater(chosen), formerRelease(of: chosen))
+    let laterRelease = formerRelease == nil ? nil : laterRelease(of: chosen)
     return .named(
       culprit: Culprit(
         change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
-        isReleasedLater: isReleasedLater, heldWith: isReleasedLater ? heldWith(chosen) : nil,
-        inPackage: inPackage(beneath: chosen, among: clear)))
+        isReleasedLater: isReleasedLater,
+        heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
+        inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
+        laterRelease: laterRelease))
   }
 
   /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
@@ -263,7 +270,7 @@ extension ProfileComparison {
   }
 
   /// The one that holds least in the new build; of those that do not clearly hold more the innermost.
-  private func mostSpecific(
+  func mostSpecific(
     of all: [FunctionChange], unclear: (FunctionChange) -> Bytes
   ) -> FunctionChange? {
     let candidates = withoutNameless(all)
@@ -291,56 +298,10 @@ extension ProfileComparison {
     return sequence(first: largest) { at in at.map { calls[$0].parent } }.prefix { $0 != nil }.count
   }
 
-  // MARK: Overlap
-
-  /// The part of a rise by which the sum of all allocations may differ if no more is allocated.
-  private static let equalPart: Int64 = 4
-
-  /// What holds most beside a function whose memory is only held for longer than before; nil if nothing else holds much.
-  private func heldWith(_ change: FunctionChange) -> FunctionChange? {
-    let connected = connected(with: change.function)
-    let others = changes(.holds).filter { other in
-      // It was also held at the old peak.
-      !connected.contains(other.function) && other.now.count >= change.change.count / 2
-        && (other.before ?? .zero).count >= other.now.count / 2 && !isHeldToTheEnd(other)
-    }
-    let largest = others.map(\.now).max()
-    let specific = mostSpecific(of: others.filter { $0.now == largest }, unclear: { _ in .zero })
-    return specific.map(addingCallers)
-  }
-
-  /// Whether it holds most of it at the end as well, as imported modules do: no change of the order brings them together.
-  private func isHeldToTheEnd(_ change: FunctionChange) -> Bool {
-    guard let function = end?.functions.first(where: { $0.name == change.function }) else { return false }
-    return change.evidence.estimate(function).median >= change.now.count / 2
-  }
-
-  /// Whether no more was allocated than before, in all.
-  private func isReleasedLater(_ change: FunctionChange) -> Bool {
-    guard explained == .peak, change.evidence == .holds, let old = before?.allocated, let new = now.allocated,
-      old > .zero, new > .zero
-    else { return false }
-    let most = change.change.count / Self.equalPart
-    let interval = Double(max(now.samplingInterval, before?.samplingInterval ?? .zero).count)
-    let error = (Double(max(old, new).count) * interval).squareRoot() * Double(clearFactor)
-    return error <= Double(most) && (new - old).count.magnitude <= most
-  }
-
   /// The function and all that it calls.
   private func functions(calledBy function: FunctionName) -> Set<FunctionName> {
     var isWithin: [Bool] = []
     for call in calls { isWithin.append(call.function == function || call.parent.map { isWithin[$0] } ?? false) }
     return Set(zip(calls, isWithin).filter(\.1).map(\.0.function))
-  }
-
-  /// The function, its callers, and all that it calls.
-  private func connected(with function: FunctionName) -> Set<FunctionName> {
-    var (isWithin, found) = ([Bool](), Set<FunctionName>())
-    for (index, call) in calls.enumerated() {
-      isWithin.append(call.function == function || call.parent.map { isWithin[$0] } ?? false)
-      guard isWithin[index] else { continue }
-      found.formUnion(sequence(first: index, next: { calls[$0].parent }).map { calls[$0].function })
-    }
-    return found
   }
 }

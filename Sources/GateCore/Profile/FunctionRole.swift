@@ -196,7 +196,7 @@ extension RoleTable {
         "mmap64", "__mmap*", "brk", "__brk", "sbrk", "__sbrk", "mremap", "memset", "memcpy", "memmove", "__memset*",
         "__memcpy*", "__memmove*", "__strcpy*", "__stpcpy*", "__restore_rt",
       ],
-      generated: ["\(CallTree.Function.copyAfterFork.name)"]),
+      generated: ["\(CallTree.Function.copyAfterFork.name)", "\(CallTree.Function.release.name)"]),
     Rule(
       role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
     Rule(

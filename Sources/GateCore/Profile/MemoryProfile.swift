@@ -25,6 +25,8 @@ package struct MemoryProfile: Sendable, Equatable {
     case early
     /// Halfway from ``early`` to ``end``.
     case middle
+    /// No moment, but what was released in all of the run, see ``Releases``.
+    case releases
   }
 
   /// Why memory has no call stack.

@@ -24,6 +24,9 @@ package struct ProfileComparison: Sendable, Equatable {
   package var middle: ProfileSummary?
   /// What the new build held at the end, of its peak; nil if that is unknown.
   package var end: ProfileSummary?
+  /// What each build released in its whole run; nil if that is unknown.
+  package var releases: Releases?
+  package var releasesBefore: Releases?
 
   /// Where only one build of a module has debug information, its inlined functions count for their callers.
   package init(before: ProfileSummary? = nil, now: ProfileSummary) {

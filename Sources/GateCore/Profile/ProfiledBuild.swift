@@ -45,12 +45,18 @@ package struct ProfiledBuild: Sendable, Equatable {
   package var main: String
   /// At each moment, the one that holds most first; never empty.
   package var processes: [ProfileSummary]
+  /// By the names of processes.
+  package var releases: [String: Releases]
 
   /// Of several processes of one name so many count one by one, so that two builds have the same places.
   private static let mostRanks = 4
 
   /// nil without a process.
-  package init?(main: String?, processes: [ProfileSummary], run: String? = nil, baseline: String? = nil) {
+  package init?(
+    main: String?, processes: [ProfileSummary], releases: [String: Releases] = [:], run: String? = nil,
+    baseline: String? = nil
+  ) {
+    self.releases = releases
     let sorted = processes.filter { $0.rank ?? 1 <= Self.mostRanks }.sorted {
       ($0.rank == nil ? 0 : 1, $1.ownMemory) < ($1.rank == nil ? 0 : 1, $0.ownMemory)
     }
@@ -72,9 +78,11 @@ package struct ProfiledBuild: Sendable, Equatable {
       Key(process: $0.process, moment: $0.moment, rank: $0.rank)
     }
     let keys = all.keys.sorted { ($0.process, $0.rank ?? 0) < ($1.process, $1.rank ?? 0) }
+    let summaries = keys.compactMap { key in all[key].flatMap { ProfileSummary($0) } }
+    let released = summaries.filter { $0.moment == .releases }.map { ($0.process, Releases($0)) }
     self.init(
-      main: repetitions.lazy.compactMap(\.main).first,
-      processes: keys.compactMap { key in all[key].flatMap { ProfileSummary($0) } })
+      main: repetitions.lazy.compactMap(\.main).first, processes: summaries.filter { $0.moment != .releases },
+      releases: Dictionary(released, uniquingKeysWith: { first, _ in first }))
   }
 
   /// The comparison of the process whose memory is to be explained; nil if none has a profile of that moment.
@@ -86,7 +94,10 @@ package struct ProfiledBuild: Sendable, Equatable {
   ) -> ProfileComparison? {
     let pairs = ProcessPairs(self, before: rise.kind == .growth ? self : before, of: rise.kind)
     let comparisons = pairs.choices(for: rise).map { comparison(of: $0, rise) }
-    return comparisons.first { $0.finding?.culprit != nil } ?? comparisons.first
+    guard var found = comparisons.first(where: { $0.finding?.culprit != nil }) ?? comparisons.first else { return nil }
+    found.releases = releases[found.now.process]
+    found.releasesBefore = found.before.flatMap { before?.releases[$0.process] }
+    return found
   }
 
   private func comparison(of pair: ProcessPairs.Pair, _ rise: MeasuredRise) -> ProfileComparison {

@@ -22,6 +22,15 @@ enum ProfileExample {
       unattributed: [.noPageFault: Bytes(4096)], samplingInterval: .kibibytes(64))
   }
 
+  /// What `remember()` makes is released by `evict()`.
+  private static func releases(bytes: Int64) -> MemoryProfile {
+    var (calls, profile) = (CallTree.Builder(), profile())
+    let names = ["remember", "evict", "handle"].map { function("libstore.so", $0) }
+    calls.add(.init(live: bytes), stack: [names[0], .release, names[1], names[2]])
+    (profile.calls, profile.moment) = (calls.tree, .releases)
+    return profile
+  }
+
   static func function(_ module: String, _ name: String, file: String? = nil, line: Int? = nil) -> CallTree.Function {
     CallTree.Function(module: module, name: name, file: file, line: line)
   }
@@ -31,7 +40,8 @@ enum ProfileExample {
     let repetitions = [0, 5, 9].map { (noise: Int64) in
       var worker = profile(growth: -2_000_000)
       (worker.process, worker.processes) = ("worker", 4)
-      return ProfiledRepetition(main: "server", profiles: [profile(growth: growth + noise), worker])
+      return ProfiledRepetition(
+        main: "server", profiles: [profile(growth: growth + noise), worker, releases(bytes: 20_000_000 - growth)])
     }
     return try #require(ProfiledBuild(repetitions))
   }
@@ -56,6 +66,7 @@ struct ProfileFileTests {
     let finding = now.comparison(with: decoded)?.finding
     #expect(finding == now.comparison(with: old)?.finding)
     #expect(finding?.culprit?.change.function.description == "libstore.so!remember")
+    #expect(finding?.culprit?.formerRelease?.function.name == "evict")
   }
 
   @Test("Inlined functions, and single processes of a name, are kept")
@@ -130,7 +141,7 @@ struct ProfileFileTests {
     let comparison = try ProfileExample.build(growth: 9_000_000).comparison(with: ProfileExample.build())
     var culprit = try #require(comparison?.finding?.culprit)
     // They are not stored.
-    culprit.change.frames = []
+    (culprit.change.frames, culprit.formerRelease?.frames) = ([], [])
     for finding: CulpritFinding in [
       .named(culprit: culprit), .spread(largest: [culprit.change]), .noRise,
       .other(part: .collectedHeap(.java), rise: Bytes(7)),

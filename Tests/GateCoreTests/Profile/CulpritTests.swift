@@ -372,6 +372,40 @@ struct CulpritTests {
     #expect(others.allSatisfy { $0.heldWith == nil && !$0.isReleasedLater }, "more was allocated, or who knows")
   }
 
+  /// What a build releases of the memory of `a!build`, of which it makes 40 MiB: who releases it, innermost first, in MiB.
+  private static func releases(_ ways: [String: Int64]) throws -> Releases {
+    var calls = CallTree.Builder()
+    for (way, amount) in ways.sorted(by: { $0.key < $1.key }) {
+      let names = ["a!main", "a!build"] + way.split(separator: ";").map(String.init)
+      let stack = names.map(CallTree.Function.init(parsing:))
+      calls.add(.init(live: amount << 20), stack: stack[..<2] + [.release] + stack[2...])
+    }
+    var profile = MemoryProfile([:])
+    (profile.calls, profile.moment) = (calls.tree, .releases)
+    return Releases(try #require(ProfileSummary([profile, profile])))
+  }
+
+  @Test("Who released the memory in the other build is named, and who does it now")
+  func formerRelease() throws {
+    func culprit(_ before: [String: Int64], _ now: [String: Int64]) throws -> Culprit {
+      var comparison = ProfileComparison(
+        before: repetitions(of: ["a!main;a!build": .init(live: 4 << 20)], allocated: 500),
+        now: repetitions(of: ["a!main;a!build": .init(live: 24 << 20)], allocated: 540))
+      (comparison.releasesBefore, comparison.releases) = (try Self.releases(before), try Self.releases(now))
+      return try #require(comparison.finding?.culprit)
+    }
+    let leak = try culprit(["a!drop;a!close;a!serve": 40], ["": 20, "a!drop;a!close;a!serve": 20])
+    #expect(leak.formerRelease?.function.name == "drop" && leak.formerRelease?.callers.first?.name == "close")
+    #expect(leak.formerRelease?.change == .mebibytes(-20) && leak.laterRelease == nil && leak.isReleasedLater)
+    let moved = try culprit(["a!drop;a!serve": 40], ["a!drop;a!replace;a!keep": 38])
+    #expect(moved.formerRelease?.function.name == "serve", "drop() releases it in both builds")
+    #expect(moved.laterRelease?.function.name == "replace" && moved.isReleasedLater)
+    let more = try culprit(["a!drop;a!serve": 40], ["a!drop;a!serve": 40, "": 20])
+    #expect(more.formerRelease == nil && more.laterRelease == nil && !more.isReleasedLater, "more is made")
+    let few = try culprit(["a!drop;a!serve": 40], ["a!drop;a!serve": 35, "": 5])
+    #expect(few.formerRelease == nil, "a small part of the rise")
+  }
+
   @Test("What is released later than before is that also beside nothing else that is large")
   func releasedLater() throws {
     let build = "a!main;a!build"

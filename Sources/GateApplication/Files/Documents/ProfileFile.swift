@@ -7,6 +7,9 @@ enum ProfileFile {
   /// The largest file, written or read, in bytes.
   static let largest = 64 << 10
 
+  /// What the lines of releases take of that at most.
+  fileprivate static let largestReleases = 16 << 10
+
   /// 16 TiB, so that the sum of all amounts in a file cannot overflow.
   fileprivate static let largestAmount: Int64 = 1 << 44
 
@@ -25,13 +28,14 @@ enum ProfileFile {
     let processes = build.processes.filter { [.peak, .end].contains($0.moment) }
       .sorted { $0.anonymous.median > $1.anonymous.median }.prefix(mostProcesses)
     var leasts = processes.map { process in
-      let bytes = (largest - 4096) / processes.count
+      let bytes = (largest - 4096 - largestReleases) / processes.count
       return max(noise, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
     }
+    let releases = ReleaseLine.lines(of: build)
     while true {
       let documents = zip(processes, leasts).map { ProfileDocument($0, least: $1) }
       let document = BuildDocument(
-        run: build.run, baseline: build.baseline, main: build.main, processes: documents)
+        run: build.run, baseline: build.baseline, main: build.main, processes: documents, releases: releases)
       let bytes = JSON.encode(WithSchema(schema: .profile, content: document), .pretty)
       // Names with control characters take more than their length.
       if bytes.count <= largest { return bytes }
@@ -63,7 +67,8 @@ private struct DecodedProfile: Decodable {
     let document = try BuildDocument(from: decoder)
     let processes = document.processes.map(\.summary)
     let found = ProfiledBuild(
-      main: document.main, processes: processes, run: document.run, baseline: document.baseline)
+      main: document.main, processes: processes, releases: ReleaseLine.releases(document.releases), run: document.run,
+      baseline: document.baseline)
     guard let build = found else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath + [AnyCodingKey("processes")], debugDescription: "is empty"))
@@ -78,6 +83,8 @@ private struct BuildDocument: Codable {
   let baseline: String?
   let main: String
   let processes: [ProfileDocument]
+  /// `BYTES`, the process, the function that allocated, and those that released, separated by tabs.
+  let releases: [ReleaseLine]
 }
 
 private struct ProfileDocument: Codable {
@@ -115,7 +122,7 @@ extension ProfileDocument {
   /// Of a process's name (`comm`), of which the kernel keeps 15 bytes.
   private static let longestProcess = 64
 
-  private static func shortened(_ process: String) -> String {
+  fileprivate static func shortened(_ process: String) -> String {
     String(process.unicodeScalars.prefix(longestProcess))
   }
 
@@ -260,6 +267,56 @@ private struct CallLine: SingleValueCodable {
       defer { callers.append(index) }
       return (callers.last, line.name, line.weight, line.isInlined)
     }
+  }
+}
+
+/// What was released in one way; its names have no tabs.
+private struct ReleaseLine: SingleValueCodable {
+  private static let separator: Character = "\t"
+  /// More ways of one build are not stored.
+  private static let most = 512
+
+  let process: String
+  let line: Releases.Line
+
+  var coded: String {
+    ([String(line.bytes), process, line.allocator.coded] + line.releasers.map(\.coded))
+      .joined(separator: String(Self.separator))
+  }
+
+  init(process: String, line: Releases.Line) {
+    (self.process, self.line) = (process, line)
+  }
+
+  init(coded: String) throws {
+    let words = coded.split(separator: Self.separator, omittingEmptySubsequences: false)
+    guard words.count >= 3, let bytes = Int64(words[0]), 0...ProfileFile.largestAmount ~= bytes else {
+      let shown = String(coded.prefix(80)).printable
+      throw UnitError(problem: "is `\(shown)`, expected bytes, a process and functions", hint: "")
+    }
+    let names = try words.dropFirst(2).map { try FunctionName(coded: String($0)) }
+    self.init(
+      process: String(words[1]),
+      line: Releases.Line(allocator: names[0], releasers: Array(names.dropFirst()), bytes: bytes))
+  }
+
+  /// Those with most bytes, as many as there is room for.
+  static func lines(of build: ProfiledBuild) -> [ReleaseLine] {
+    let all = build.releases.flatMap { process, releases in
+      releases.lines.map { ReleaseLine(process: ProfileDocument.shortened(process), line: $0) }
+    }
+    var room = ProfileFile.largestReleases
+    let kept = all.sorted { ($1.line.bytes, $0.coded) < ($0.line.bytes, $1.coded) }.prefix(most).filter { line in
+      let fields = line.line.releasers.count + 3
+      guard line.coded.count(where: { $0 == separator }) == fields - 1 else { return false }
+      room -= line.coded.utf8.count + 10 + fields
+      return room > 0
+    }
+    return kept.sorted { $0.coded < $1.coded }
+  }
+
+  static func releases(_ lines: [ReleaseLine]) -> [String: Releases] {
+    Dictionary(grouping: lines, by: \.process).mapValues { Releases(lines: $0.map(\.line)) }
   }
 }
 

@@ -49,6 +49,11 @@ extension Culprit {
 
   /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
   fileprivate var overlapText: String {
+    if let formerRelease {
+      let later = laterRelease.map { ", and now \($0.path(callers: 1)) does" } ?? ""
+      let former = "\(formerRelease.path(callers: 1)) released it\(later)"
+      return isReleasedLater ? "; no more was allocated than before, when \(former)" : "; before, \(former)"
+    }
     guard isReleasedLater else { return "" }
     let other = heldWith.map { ": held at the same time as \(Format.amount($0.now)) of \($0.path(callers: 1))" }
     return "; no more was allocated than before, so it is released later or not at all" + (other ?? "")
