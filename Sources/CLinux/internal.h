@@ -15,7 +15,7 @@
 #endif
 
 /// How often a call is repeated that signals interrupt.
-#define HW_MOST_INTERRUPTIONS 10000
+#define HW_MOST_INTERRUPTIONS 1000
 
 /// For functions of a child that shares its parent's memory: a sanitizer would record the child's calls and stack as
 /// the parent's.

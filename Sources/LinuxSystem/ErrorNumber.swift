@@ -24,7 +24,7 @@ package struct ErrorNumber: Error, Sendable, Hashable {
 /// How often a system call is repeated that signals interrupt.
 ///
 /// Not without end: a debugger or a filter of system calls may let each call end so.
-private let mostInterruptions = 10_000
+private let mostInterruptions = 1000
 
 /// Repeats a system call that a signal interrupted.
 ///

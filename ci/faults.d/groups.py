@@ -17,6 +17,10 @@ NOT_INJECTED = {
 }
 
 
+# SQLite (os_unix.c) and the Swift runtime, which seeds its hashes, repeat these without end if they are interrupted.
+ENDLESS = {"pread64", "pwrite64", "ftruncate", "getrandom"}
+
+
 def traced_calls(template, follow):
     """How often the runner makes each system call in a plain check."""
     folder = template.copy(tracer="off" if follow else "auto")
@@ -44,7 +48,7 @@ def syscalls(template, quick):
                     continue
                 error = ERRORS[(number + len(place)) % len(ERRORS)]
                 # A loop that repeats interrupted calls must have an end.
-                for error in [error] + ["EINTR"] * (place.endswith("+") and not quick):
+                for error in [error] + ["EINTR"] * (place.endswith("+") and not quick and name not in ENDLESS):
                     yield Attempt(
                         f"{name} {error} when={place}{' in all threads and processes' if follow else ''}", template,
                         wrapper=["strace", *(["-f"] if follow else []), "-o", "/dev/null", "-e", f"trace={name}", "-e",
