@@ -10,14 +10,17 @@ struct CallerSearch {
     (calls, self.evidence) = (comparison.calls, evidence)
   }
 
-  /// The callers that carry most of the change, the nearest first; where they fork, the nearest one that the branches have
-  /// in common is next.
-  func callers(of function: FunctionName, atMost count: Int) -> [FunctionName] {
+  /// The callers that carry most of the change, the nearest first, with the line through which most of it came; where they
+  /// fork, the nearest one that the branches have in common is next.
+  func callers(of function: FunctionName, atMost count: Int) -> [(function: FunctionName, line: Int?)] {
     var places = outermostCalls(of: function)
     let total = places.values.reduce(0, +)
-    var chain: [FunctionName] = []
-    while total != 0, chain.count < count, let next = next(above: places, without: chain + [function], total) {
-      chain.append(next.function)
+    var chain: [(function: FunctionName, line: Int?)] = []
+    while total != 0, chain.count < count,
+      let next = next(above: places, without: chain.map(\.function) + [function], total)
+    {
+      let largest = next.places.max { ($0.value.magnitude, $1.key) < ($1.value.magnitude, $0.key) }
+      chain.append((next.function, largest.flatMap { calls[$0.key].line }))
       places = next.places
     }
     return chain

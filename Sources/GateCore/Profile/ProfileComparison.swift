@@ -7,6 +7,8 @@ package struct ProfileComparison: Sendable, Equatable {
     package let role: FunctionRole
     package var before: CallTree.Weight
     package var now: CallTree.Weight
+    /// As in ``ProfileSummary/Call/line``, of the new build.
+    package var line: Int?
   }
 
   /// nil if there is only one build.
@@ -53,7 +55,9 @@ package struct ProfileComparison: Sendable, Equatable {
         let index = places[place] ?? calls.count
         if index == calls.count {
           calls.append(
-            Call(parent: place.parent, function: function.name, role: function.role, before: .zero, now: .zero))
+            Call(
+              parent: place.parent, function: function.name, role: function.role, before: .zero, now: .zero,
+              line: call.line))
           places[place] = index
         }
         calls[index][keyPath: key] += call.weight
@@ -203,11 +207,13 @@ extension ProfileComparison {
   func addingCallers(_ change: FunctionChange) -> FunctionChange {
     var named = change
     let callers = CallerSearch(self, change.evidence).callers(of: change.function, atMost: Self.furthestScript)
-    let shown = shownCallers(callers, of: change.function)
-    (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: known($0)?.line) })
+    let shown = shownCallers(callers.map(\.function), of: change.function)
+    let lines = Dictionary(callers.map { ($0.function, $0.line) }, uniquingKeysWith: { first, _ in first })
+    func line(_ name: FunctionName) -> Int? { (lines[name] ?? nil) ?? known(name)?.line }
+    (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: line($0)) })
     if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
-    named.frames = ([change.function] + callers).map { name in
-      StackFrame(function: name, file: known(name)?.file, line: known(name)?.line)
+    named.frames = ([change.function] + callers.map(\.function)).map { name in
+      StackFrame(function: name, file: known(name)?.file, line: line(name))
     }
     return named
   }

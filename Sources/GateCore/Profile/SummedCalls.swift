@@ -43,7 +43,7 @@ struct SummedCalls {
     }
     sumFunctions(weights)
     removeObjects(objects)
-    calls = sumCalls(weights)
+    calls = sumCalls(weights, lines: lines(trees, nodes))
     addLines(trees, indexes)
     markInlined(trees, indexes)
   }
@@ -103,7 +103,7 @@ struct SummedCalls {
   // MARK: Sums
 
   /// The calls with all that their callees hold.
-  private func sumCalls(_ weights: [[CallTree.Weight]]) -> [ProfileSummary.Call] {
+  private func sumCalls(_ weights: [[CallTree.Weight]], lines: [Int?]) -> [ProfileSummary.Call] {
     let sums = weights.map { own in
       var sums = own
       for index in places.indices.reversed() {
@@ -116,8 +116,21 @@ struct SummedCalls {
       let touched = ProfileSummary.Estimate(sums.map { $0[index].touched })
       return .init(
         parent: place.parent, function: place.function,
-        weight: .init(live: live.median, touched: touched.median))
+        weight: .init(live: live.median, touched: touched.median), line: lines[index])
     }
+  }
+
+  /// The line of each place that holds most with its callees.
+  private func lines(_ trees: [CallTree], _ nodes: [[Int]]) -> [Int?] {
+    var lines = [(held: Int64, line: Int?)](repeating: (0, nil), count: places.count)
+    for (tree, nodes) in zip(trees, nodes) {
+      let held = tree.heldByNode
+      for (index, place) in nodes.enumerated() where held[index] > lines[place].held {
+        let function = FunctionName.source(of: tree.functions[tree.nodes[index].function])
+        if let line = function.line { lines[place] = (held[index], line) }
+      }
+    }
+    return lines.map(\.line)
   }
 
   /// Each function counts once per stack.
@@ -255,12 +268,17 @@ extension FunctionRole {
 extension CallTree {
   /// What the nodes of each function hold with their callees; recursive calls count more than once.
   fileprivate var heldByFunction: [Int64] {
-    var sums = nodes.map { $0.weight.live + $0.weight.touched }
     var held = [Int64](repeating: 0, count: functions.count)
+    for (node, sum) in zip(nodes, heldByNode) { held[node.function] += sum }
+    return held
+  }
+
+  /// What each node holds with its callees.
+  fileprivate var heldByNode: [Int64] {
+    var sums = nodes.map { $0.weight.live + $0.weight.touched }
     for index in nodes.indices.reversed() {
-      held[nodes[index].function] += sums[index]
       if let parent = nodes[index].parent { sums[parent] += sums[index] }
     }
-    return held
+    return sums
   }
 }

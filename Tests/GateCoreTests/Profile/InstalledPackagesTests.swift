@@ -13,13 +13,16 @@ private struct PythonStack {
     functions = text.split(separator: " ").map { Self.function(String($0)) }
   }
 
+  /// A line may follow after `@`.
   private static func function(_ text: String) -> CallTree.Function {
+    let parts = text.split(separator: "@").map(String.init)
+    let (text, line) = (parts[0], parts.count > 1 ? Int(parts[1]) : 12)
     guard let end = text.firstIndex(where: { $0 == ":" || $0 == "!" }) else { return .init(module: "", name: text) }
     let (file, name) = (String(text[..<end]), String(text[end...].dropFirst()))
     if text[end] == "!" { return .init(module: file, name: name == "?" ? "" : name) }
     let folder = folders.first { file.hasPrefix($0.key) }
     let path = folder.map { $0.value + file.dropFirst($0.key.count) } ?? "/srv/\(file)"
-    return .init(module: "", name: name, file: path, line: 12)
+    return .init(module: "", name: name, file: path, line: line)
   }
 
   /// A build in which stacks hold so many bytes.
@@ -52,6 +55,15 @@ struct InstalledPackagesTests {
       change.callers.map(\.description) == ["umath.so!new", "numpy/numeric.py:full", "app.py:load", "app.py:<module>"])
     #expect(change.scripts.map(\.function.description) == ["numpy/numeric.py:full", "app.py:load"])
     #expect(change.scripts.map(\.line) == [12, 12])
+  }
+
+  @Test("The line of a caller is that of the call through which the memory came, not of its largest one")
+  func lineOfCaller() throws {
+    let before = ["app.py:run@4 app.py:table@20": Int64(30_000_000)]
+    let stack = "app.py:run@7 pkg/orm/query.py:load@88 pkg/orm/rows.py:read@9"
+    let change = try change(before.merging([stack: 9_000_000]) { first, _ in first }, before: before)
+    #expect(change.function.name == "read")
+    #expect(change.scripts.map(\.function.name) == ["load", "run"] && change.scripts.map(\.line) == [88, 7])
   }
 
   @Test("The program's own script is shown however far it is, and the language's library is not")
