@@ -53,9 +53,18 @@ extension ProfileComparison {
   private static let leastReleased = 0.3
 
   /// What released memory of a function in the other build, and now releases so much less that this explains the rise.
+  ///
+  /// Nil if it allocates more than before by as much.
   func formerRelease(of change: FunctionChange) -> FunctionChange? {
-    releasesBefore.flatMap { releaser(of: change, in: $0) { -$0 } }
+    guard let before = releasesBefore?.allocated(by: change.function),
+      let now = releases?.allocated(by: change.function),
+      Double(now - before) < Self.mostAllocated * Double(change.change.count)
+    else { return nil }
+    return releasesBefore.flatMap { releaser(of: change, in: $0) { -$0 } }
   }
+
+  /// The part of a rise by which a function may allocate more than before if its releases are to explain the rise.
+  private static let mostAllocated = 0.5
 
   /// What releases now what another function did before; nil if nothing does.
   func laterRelease(of change: FunctionChange) -> FunctionChange? {

@@ -22,6 +22,12 @@ package struct Releases: Sendable, Equatable {
 
   /// Callers beyond these do not matter.
   private static let mostReleasers = 4
+  /// Those that only release for their callers.
+  private static let deallocators: NamePatterns = ["*free", "*Free", "*_dealloc"]
+  /// Those of Python that stand on a stack of a release only if its collector runs: that begins where an object is made.
+  private static let collectors: NamePatterns = [
+    "gc_collect*", "PyGC_Collect", "_Py_RunGC", "_PyObject_GC_New*", "PyType_GenericAlloc",
+  ]
   /// Less than this part of what an allocator made is left out.
   private static let leastPart: Int64 = 20
 
@@ -39,17 +45,15 @@ package struct Releases: Sendable, Equatable {
       own[parent] -= call.weight.live
       releases[index] = summary.functions[call.function].name == release ? index : releases[parent]
     }
-    func named(from index: Int?, until end: Int?) -> [FunctionName] {
+    func way(from index: Int?, until end: Int?) -> [ProfileSummary.Function] {
       let way = sequence(first: index) { at in at.map { calls[$0].parent } }.prefix { $0 != end }.compactMap(\.self)
       return way.map { summary.functions[calls[$0].function] }
-        // Of code without a name in a package it is known at least whose it is.
-        .filter { $0.role.isNamed && (!$0.name.name.isEmpty || $0.origin == .package) }.map(\.name)
     }
     var sums: [FunctionName: [[FunctionName]: Int64]] = [:]
     for index in calls.indices where own[index] > 0 {
       guard let release = releases[index] else { continue }
-      let releasers = Array(named(from: index, until: release).reversed().prefix(Self.mostReleasers))
-      for allocator in Set(named(from: calls[release].parent, until: nil)) {
+      let releasers = Self.releasers(way(from: index, until: release).reversed())
+      for allocator in Set(way(from: calls[release].parent, until: nil).filter(\.isNamed).map(\.name)) {
         sums[allocator, default: [:]][releasers, default: 0] += own[index]
       }
     }
@@ -62,6 +66,14 @@ package struct Releases: Sendable, Equatable {
       }
       return left.releasers.lexicographicallyPrecedes(right.releasers)
     }
+  }
+
+  /// Those of a stack, the innermost first, that tell why it releases.
+  private static func releasers(_ stack: some Sequence<ProfileSummary.Function>) -> [FunctionName] {
+    if stack.contains(where: { collectors.match($0.name.name) }) { return [.garbageCollector] }
+    let named = stack.filter { $0.isNamed && $0.origin != .language }.map(\.name)
+    let callers = named.drop { deallocators.match($0.shortName) }
+    return Array((callers.isEmpty ? named[...] : callers).prefix(mostReleasers))
   }
 
   /// What a function allocated in all, in bytes; nil if that is unknown.
@@ -88,6 +100,16 @@ package struct Releases: Sendable, Equatable {
     }
     return (0, [])
   }
+}
+
+extension ProfileSummary.Function {
+  /// Whether it can be named; of code without a name in a package it is known at least whose it is.
+  fileprivate var isNamed: Bool { role.isNamed && (!name.name.isEmpty || origin == .package) }
+}
+
+extension FunctionName {
+  /// Stands for Python's collector of reference cycles, which runs in whatever function makes an object then.
+  package static let garbageCollector = FunctionName(module: "", name: "[garbage-collector]")
 }
 
 extension CallTree.Function {

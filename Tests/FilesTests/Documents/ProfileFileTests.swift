@@ -141,7 +141,8 @@ struct ProfileFileTests {
     let comparison = try ProfileExample.build(growth: 9_000_000).comparison(with: ProfileExample.build())
     var culprit = try #require(comparison?.finding?.culprit)
     // They are not stored.
-    (culprit.change.frames, culprit.formerRelease?.frames) = ([], [])
+    culprit.change.frames = []
+    culprit.formerRelease?.frames = []
     for finding: CulpritFinding in [
       .named(culprit: culprit), .spread(largest: [culprit.change]), .noRise,
       .other(part: .collectedHeap(.java), rise: Bytes(7)),

@@ -394,7 +394,7 @@ struct CulpritTests {
       (comparison.releasesBefore, comparison.releases) = (try Self.releases(before), try Self.releases(now))
       return try #require(comparison.finding?.culprit)
     }
-    let leak = try culprit(["a!drop;a!close;a!serve": 40], ["": 20, "a!drop;a!close;a!serve": 20])
+    let leak = try culprit(["a!pool_free;a!drop;a!close": 40], ["": 20, "a!pool_free;a!drop;a!close": 20])
     #expect(leak.formerRelease?.function.name == "drop" && leak.formerRelease?.callers.first?.name == "close")
     #expect(leak.formerRelease?.change == .mebibytes(-20) && leak.laterRelease == nil && leak.isReleasedLater)
     let moved = try culprit(["a!drop;a!serve": 40], ["a!drop;a!replace;a!keep": 38])
@@ -402,6 +402,8 @@ struct CulpritTests {
     #expect(moved.laterRelease?.function.name == "replace" && moved.isReleasedLater)
     let more = try culprit(["a!drop;a!serve": 40], ["a!drop;a!serve": 40, "": 20])
     #expect(more.formerRelease == nil && more.laterRelease == nil && !more.isReleasedLater, "more is made")
+    let cycles = try culprit(["a!drop;a!serve": 40], ["a!drop;python3!gc_collect_main;a!read": 40])
+    #expect(cycles.laterRelease?.function == .garbageCollector, "whatever function it runs in")
     let few = try culprit(["a!drop;a!serve": 40], ["a!drop;a!serve": 35, "": 5])
     #expect(few.formerRelease == nil, "a small part of the rise")
   }

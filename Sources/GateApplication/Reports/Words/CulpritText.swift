@@ -3,6 +3,7 @@ package import GateCore
 extension FunctionName {
   /// As in `remember()`, or `?` without a name.
   var displayText: String {
+    if self == .garbageCollector { return "the garbage collector" }
     guard !name.isEmpty else { return "?" }
     let text = shortName
     return TerminalText.safe(text.last.map { $0.isLetter || $0.isNumber || $0 == "_" } == true ? "\(text)()" : text)
@@ -50,8 +51,8 @@ extension Culprit {
   /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
   fileprivate var overlapText: String {
     if let formerRelease {
-      let later = laterRelease.map { ", and now \($0.path(callers: 1)) does" } ?? ""
-      let former = "\(formerRelease.path(callers: 1)) released it\(later)"
+      let later = laterRelease.map { ", and now \($0.path()) does" } ?? ""
+      let former = "\(formerRelease.path()) released it\(later)"
       return isReleasedLater ? "; no more was allocated than before, when \(former)" : "; before, \(former)"
     }
     guard isReleasedLater else { return "" }
