@@ -17,13 +17,7 @@ struct hw_directory_entry {
   char name[];
 };
 
-/// Receives the name of an entry as a number; returns 0 to stop.
-typedef int (*hw_visit)(long number, void *context);
-
-/// Calls `visit` for each folder entry whose name is a number; -1 and errno if the folder cannot be opened.
-///
-/// Calls getdents64 directly, because `opendir` allocates.
-static int visit_numbers(const char *path, hw_visit visit, void *context) {
+int hw_visit_numbers(const char *path, hw_visit visit, void *context) {
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return -1;
   _Alignas(struct hw_directory_entry) char buffer[4096];
@@ -111,7 +105,7 @@ static void add_children(struct walk *walk, pid_t parent) {
   char path[48];
   *hw_put_text(hw_put_number(hw_put_text(path, "/proc/"), parent), "/task") = '\0';
   walk->parent = parent;
-  visit_numbers(path, add_children_of_thread, walk);
+  hw_visit_numbers(path, add_children_of_thread, walk);
 }
 
 /// The number of all processes, by which the kernel raises the link count of `/proc` (fs/proc/root.c).
@@ -140,7 +134,7 @@ static int add_any_process(long number, void *context) {
 
 int hw_descendants_by_scan(pid_t root, struct hw_process *found, int capacity) {
   struct walk walk = {.found = found, .capacity = capacity};
-  visit_numbers("/proc", add_any_process, &walk);
+  hw_visit_numbers("/proc", add_any_process, &walk);
   // Move descendants to the front of the list until a pass finds no more.
   int kept = 0;
   for (int before = -1; before != kept;) {

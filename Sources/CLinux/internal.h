@@ -91,6 +91,16 @@ int hw_open_v2_cgroup(const struct hw_cgroup *cgroup);
 /// Removes the cgroup; retries, because a process may remain in it for a moment after it is reaped.
 void hw_remove_cgroup(const struct hw_cgroup *cgroup);
 
+// MARK: - Folders
+
+/// Receives the name of an entry as a number; returns 0 to stop.
+typedef int (*hw_visit)(long number, void *context);
+
+/// Calls `visit` for each folder entry whose name is a number; -1 and errno if the folder cannot be opened.
+///
+/// Calls getdents64 directly, because `opendir` allocates.
+int hw_visit_numbers(const char *path, hw_visit visit, void *context);
+
 // MARK: - Texts
 
 /// Appends a text without its terminator; returns the position after it.

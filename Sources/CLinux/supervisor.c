@@ -120,6 +120,7 @@ static void read_control(struct supervisor *supervisor) {
 
 /// Whether the record can wait until the runner polls for it.
 static int is_trace_event(const struct supervisor *supervisor, const struct hw_record *record) {
+  if (record->event == HW_EVENT_GONE) return 0;
   if (record->event == HW_EVENT_ENDED) return supervisor->plan->traced && record->pid != supervisor->program;
   return record->event > HW_EVENT_DONE;
 }
@@ -337,6 +338,51 @@ static void send_start(struct supervisor *supervisor, const struct hw_start *sta
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = start->pid, .value = start->status});
 }
 
+/// Waits for the end of a process that runs already and is not traced, or for a request.
+static void await_end(struct supervisor *supervisor) {
+  int process = hw_pidfd_open(supervisor->program);
+  if (process < 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
+  send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = supervisor->program});
+  while (supervisor->deadline == 0) {
+    struct pollfd wanted[2] = {{.fd = process, .events = POLLIN}, {.fd = supervisor->control, .events = POLLIN}};
+    wait_for(wanted, 2, -1);
+    if (wanted[1].revents != 0) read_control(supervisor);
+    if (wanted[0].revents == 0) continue;
+    send_record(supervisor, (struct hw_record){.event = HW_EVENT_GONE, .pid = supervisor->program});
+    close(process);
+    process = -1;
+  }
+}
+
+/// Traces processes that run already, until they end or a request arrives.
+///
+/// A stopped one continues when its tracer exits (ptrace(2)), with the signal that it was about to get.
+static void trace_attached(struct supervisor *supervisor) {
+  const struct hw_plan *plan = supervisor->plan;
+  int code = hw_attach_process(plan->attached[0]);
+  if (code != 0) fail_start(supervisor, HW_STAGE_TRACE, code);
+  hw_attach_others(plan->attached, plan->attached_count, send_trace_record, supervisor);
+  send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = supervisor->program});
+  while (reap(supervisor)) {
+    struct pollfd wanted[2] = {
+      {.fd = supervisor->children, .events = POLLIN}, {.fd = supervisor->control, .events = POLLIN}
+    };
+    wait_for(wanted, 2, timeout(supervisor));
+    if (wanted[0].revents != 0) consume_signal(supervisor->children);
+    if (wanted[1].revents != 0) read_control(supervisor);
+    if (supervisor->deadline != 0) return;
+  }
+}
+
+/// Follows processes that run already.
+static _Noreturn void follow(struct supervisor *supervisor) {
+  supervisor->program = supervisor->plan->attached[0];
+  if (chdir("/") != 0) _exit(126);
+  if (supervisor->plan->traced) trace_attached(supervisor);
+  else await_end(supervisor);
+  finish(supervisor);
+}
+
 /// Asks for short slices of CPU time, which the target does not inherit; older kernels ignore it.
 static void ask_for_short_slices(void) {
   // The first members of `struct sched_attr` (sched_setattr(2)), whose size is checked.
@@ -362,6 +408,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   supervisor->self = getpid();
   ask_for_short_slices();
   if (become_subreaper(supervisor) != 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
+  if (plan->attached_count > 0) follow(supervisor);
   if (hw_make_cgroup(&plan->cgroup) != 0) fail_start(supervisor, HW_STAGE_CGROUP, errno);
   if (plan->sampling_interval > 0) hw_profile_begin(plan->sampling_interval, plan->ring);
   struct hw_start start = {.plan = plan};

@@ -15,10 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/// Whether the traced processes were running already, and continue to run when the supervisor exits.
+static int survives;
+
 /// With the stops at the system calls of the profiler's filter. Otherwise those that a filter of the target hands to a
 /// tracer fail, as they do without one (seccomp(2)).
 static long options(void) {
-  return HW_TRACE_OPTIONS | (hw_profile_is_on() ? PTRACE_O_TRACESECCOMP : 0);
+  long events = survives ? HW_TRACE_OPTIONS & ~PTRACE_O_EXITKILL : HW_TRACE_OPTIONS;
+  return events | (hw_profile_is_on() ? PTRACE_O_TRACESECCOMP : 0);
 }
 
 /// After this many threads of a process have ended, those that it creates are not traced.
@@ -355,6 +359,30 @@ int hw_trace_begin(pid_t pid, size_t size) {
     entry->process = pid;
     entry->is_announced = 1;
   }
+  return 0;
+}
+
+int hw_is_traced_here(pid_t thread) {
+  char text[1024];
+  read_file(thread, "status", text, sizeof text);
+  for (const char *line = text; *line != 0; line = next_line(line)) {
+    int64_t tracer = number_at(line, "TracerPid:");
+    if (tracer >= 0) return tracer == getpid();
+  }
+  return 0;
+}
+
+int hw_trace_adopt(pid_t thread, pid_t pid) {
+  if (find(thread) != NULL) return EALREADY;
+  survives = 1;
+  if (ptrace(PTRACE_SEIZE, thread, NULL, (void *)options()) != 0) return errno;
+  struct tracee *entry = find_or_insert(thread), *process = find(pid);
+  if (entry == NULL) return 0;
+  entry->process = pid;
+  entry->is_announced = 1;
+  if (thread == pid || process == NULL) return 0;
+  process->others++;
+  threads++;
   return 0;
 }
 

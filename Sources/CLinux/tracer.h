@@ -24,6 +24,20 @@ typedef void (*hw_record_handler)(void *context, struct hw_record record);
 /// `ballast` is `hw_plan.ballast`.
 int hw_trace_begin(pid_t pid, size_t ballast);
 
+/// Attaches to a thread of a process that runs already, and is not stopped by it; 0, EALREADY if it is known, or an errno.
+///
+/// The first thread of a process comes first. What is traced so continues to run when the supervisor exits.
+int hw_trace_adopt(pid_t thread, pid_t process);
+
+/// Whether this process traces the thread, as one that a traced thread has created.
+int hw_is_traced_here(pid_t thread);
+
+/// Attaches to a process that runs already, with all its threads; 0, or an errno.
+int hw_attach_process(pid_t process);
+
+/// Attaches to all but the first of these processes, and to the descendants of all; reports those that cannot be traced.
+void hw_attach_others(const pid_t *roots, int count, hw_record_handler handler, void *context);
+
 /// Calls wait4(2) for traced threads, and stores `hw_record.highest`.
 pid_t hw_trace_wait(pid_t pid, int *status, int options, int64_t *highest);
 

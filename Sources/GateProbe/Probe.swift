@@ -90,7 +90,9 @@ package struct Probe: Sendable {
 
   private func settings(for scenario: Scenario, output: String?) throws(SystemFailure) -> Repetition.Settings {
     Repetition.Settings(
-      environment: TargetEnvironment(for: scenario.target, runner: environment).variables,
+      environment: TargetEnvironment(for: scenario.target, runner: environment).variables.merging(
+        scenario.target.running == nil ? [:] : environment.filter { RunningTarget.variablesOfTools.contains($0.key) }
+      ) { own, _ in own },
       runFolder: try temporaryFolder.make(),
       outputFile: output,
       method: Machine.method(for: scenario)

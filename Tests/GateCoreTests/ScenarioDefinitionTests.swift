@@ -19,6 +19,17 @@ struct ScenarioDefinitionTests {
     Self.scenario(change).definition.keysThatDiffer(from: Self.scenario().definition)
   }
 
+  @Test("Of a target that runs already, all but its process ID")
+  func running() {
+    func hash(_ running: RunningTarget) -> String? {
+      Self.scenario { $0.target = Target(running: running, workingDirectory: "/srv/app") }.definition.hashes["target"]
+    }
+    #expect(hash(.pid(7)) == hash(.pid(8)))
+    #expect(hash(.unit("a", ofUser: false)) != hash(.unit("a", ofUser: true)))
+    #expect(hash(.unit("a", ofUser: false)) != hash(.unit("b", ofUser: false)))
+    #expect(hash(.pidfile("/srv/app/a")) != hash(.pidfile("/srv/app/b")))
+  }
+
   @Test("Settings that change memory change the hash of their key")
   func keys() throws {
     #expect(changedKeys { $0.target.command = .arguments(["server", "--port 7"]) } == ["target"])

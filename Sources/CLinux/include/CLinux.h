@@ -69,6 +69,10 @@ enum hw_event {
   HW_EVENT_MANY_THREADS,
   /// Traced programs only: process `pid` has executed a program without the ballast; errno in `value`.
   HW_EVENT_NO_BALLAST,
+  /// Attached programs only: process `pid` cannot be traced; errno in `value`.
+  HW_EVENT_NOT_TRACED,
+  /// Attached programs only, without a tracer: process `pid` has ended, and its status is unknown.
+  HW_EVENT_GONE,
 };
 
 /// Indexes into `memory`, one for each line of proc_pid_status(5).
@@ -104,6 +108,10 @@ struct hw_cgroup {
 
 /// The input of a start, prepared before the fork.
 struct hw_plan {
+  /// Processes that run already, to be followed instead of a program that is started: the supervisor never kills them,
+  /// and lets go of them at its end. The first one is the leader.
+  const pid_t *_Nullable attached;
+  int attached_count;
   /// A path; `PATH` is not searched.
   const char *_Nonnull program;
   char *_Nullable const *_Nonnull arguments;

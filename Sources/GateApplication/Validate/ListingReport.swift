@@ -40,7 +40,8 @@ enum ListingReport {
     let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
     page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)
     if !scenario.description.isEmpty { page.paragraph(TerminalText.safe(scenario.description), indent: 2) }
-    let command = TerminalText.safe(scenario.target.command.shellLine)
+    let command = TerminalText.safe(
+      scenario.target.running == nil ? scenario.target.command.shellLine : scenario.target.displayText)
     page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     writeCommands(of: scenario, to: &page)

@@ -6,6 +6,7 @@ extension Scenario {
   package func accepts(_ end: End) -> Bool {
     guard end.oomKills == 0 else { return false }
     switch end.kind {
+    case .running: return true
     case .exited:
       return (expect?.exits ?? [0]).contains(end.code ?? -1)
     case .stopped:

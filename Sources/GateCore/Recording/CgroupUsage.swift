@@ -11,6 +11,14 @@ package struct CgroupUsage: Sendable, Hashable, Codable {
   package init(peak: Bytes? = nil, limitHits: Int64? = nil, refaults: Int64? = nil) {
     (self.peak, self.limitHits, self.refaults) = (peak, limitHits, refaults)
   }
+
+  /// What was counted after `before`; a peak that is not higher than that one is unknown.
+  package func since(_ before: CgroupUsage) -> CgroupUsage {
+    func rise(_ now: Int64?, _ then: Int64?) -> Int64? { now.map { $0 - (then ?? 0) } }
+    return CgroupUsage(
+      peak: peak.flatMap { $0 > before.peak ?? .zero ? $0 : nil }, limitHits: rise(limitHits, before.limitHits),
+      refaults: rise(refaults, before.refaults))
+  }
 }
 
 /// How this machine limits the memory of targets.

@@ -6,6 +6,8 @@ package struct End: Sendable, Hashable, Codable {
     case trap, abort, crash, timeout, stopped
     case startFailed = "start-failed"
     case killed, unknown
+    /// It ran already, and was left running.
+    case running
   }
 
   package var kind: Kind

@@ -30,6 +30,7 @@ extension End {
     case .signaled(.kill, _): return End(unexplainedKill: evidence.memory)
     case .signaled(let signal, let coreDumped):
       return End(ownSignal: signal, coreDumped: coreDumped, lastLines: evidence.lastLines)
+    case nil where evidence.runnerAction == .detach: return End(.running)
     case nil where evidence.runnerAction == .stop: return End(.stopped, cause: .statusTakenByParent)
     case nil: return End(.unknown, cause: .statusUnknown)
     }

@@ -22,6 +22,8 @@ package struct EndEvidence: Sendable, Equatable {
     case none
     /// It applied the scenario's stop rule.
     case stop
+    /// It let go of a target that ran already.
+    case detach
     /// It ended the target after a timeout.
     case timeout(End.Timeout)
   }

@@ -116,6 +116,8 @@ extension Failure {
     /// The FIFO of `stdin: {file: …}` was opened by no writer.
     case noInputWriter(within: Duration)
     case launch(error: LaunchError)
+    /// The target runs already, or should.
+    case attach(error: AttachError)
     case system(failure: SystemFailure)
     /// `tracer: on` without permission to use ptrace.
     case tracerUnavailable(barrier: TracingBarrier)

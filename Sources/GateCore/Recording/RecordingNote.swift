@@ -3,6 +3,10 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   // What the values are worth
   /// The target ran for less than ``Recording/briefest``, and its end was not read.
   case brief
+  /// The target ran already; and whether its high-water mark was reset at the attach, so that the peak since then is exact.
+  case attached(isReset: Bool)
+  /// Some of the processes of a target that ran already could not be traced, with the `errno` of the first one.
+  case notTraced(command: String, code: Int32)
   /// How the memory of a tree of several processes was counted.
   case treeMethod(method: TreeMethod)
   /// The most memory of the target that was seen outside of its resident memory: swapped out, or in pages of hugetlbfs.

@@ -42,6 +42,7 @@ extension Target {
   fileprivate func map(_ change: (String) -> String) -> Target {
     var changed = self
     changed.command = command.map(change)
+    changed.running = running?.map(change)
     changed.environment = environment.mapValues(change)
     changed.workingDirectory = change(workingDirectory)
     switch input {

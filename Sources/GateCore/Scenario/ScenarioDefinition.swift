@@ -39,7 +39,7 @@ extension ScenarioDefinition {
       "cpus": scenario.isolation.cpuCount.map { ["\($0)"] } ?? [],
       "isolation": scenario.isolation.parts == Isolation().parts ? [] : scenario.isolation.parts,
     ]
-    command = String(scenario.target.command.description.prefix(Self.mostOfCommand))
+    command = String(scenario.target.displayText.prefix(Self.mostOfCommand))
     // No text of a project file has NUL.
     hashes = parts.filter { !$1.isEmpty }.mapValues { StableHash.hexadecimal(of: $0.joined(separator: "\0")) }
   }
@@ -83,10 +83,22 @@ extension Command {
 
 extension Target {
   fileprivate func parts(_ texts: WrittenTexts) -> [String] {
+    if let running { return running.parts(texts) + (main?.parts(texts) ?? []) }
     let variables = environment.map { "\($0)=\($1)" }.sorted()
     let inherited = inheritedEnvironment.sorted()
     return command.parts + ["\(variables.count)"] + variables + ["\(inherited.count)"] + inherited
       + [texts.path(workingDirectory)] + input.parts(texts) + (main?.parts(texts) ?? [])
+  }
+}
+
+extension RunningTarget {
+  /// The number of a process is another one in each run.
+  fileprivate func parts(_ texts: WrittenTexts) -> [String] {
+    switch self {
+    case .pid: [key]
+    case .pidfile(let path), .cgroup(let path): [key, texts.path(path)]
+    case .unit(let name, _), .container(let name): [key, name]
+    }
   }
 }
 

@@ -11,6 +11,8 @@ struct Cgroup: Sendable {
   let memory: MemoryFolder?
   /// The scenario's `memory-limit`.
   let limit: Bytes?
+  /// What the cgroup of a target that ran already had counted before; nil for one that is yet to be created.
+  private let before: CgroupUsage?
   private let freezer: Freezer?
 
   /// Returns nil if the site has neither place, or no memory controller although a limit is set.
@@ -22,7 +24,19 @@ struct Cgroup: Sendable {
     memory = memoryPlace.map { [name] in MemoryFolder(path: "\($0.parent)/\(name)", version: $0.version) }
     freezer = freezerPlace.map { [name] in Freezer(path: "\($0.parent)/\(name)", version: $0.version) }
     self.limit = limit
+    before = nil
   }
+
+  /// The cgroup of a target that runs already; it is only read.
+  init(of memory: MemoryFolder) {
+    name = memory.path.split(separator: "/").last.map(String.init) ?? ""
+    self.memory = memory
+    (limit, freezer) = (nil, nil)
+    before = memory.usage
+  }
+
+  /// What was counted since the start, or since the attach; nil without a memory controller.
+  var usage: CgroupUsage? { before.map { memory?.usage.since($0) } ?? memory?.usage }
 
   /// The folders and settings for the supervisor.
   var containment: Containment {

@@ -8,6 +8,8 @@ final class MemoryWatch {
   private let enclosing: [MemoryFolder]
   /// The nearest of them that counts kills; it covers processes without a memory cgroup of their own.
   private let shared: MemoryFolder?
+  /// 0 for a cgroup that is yet to be created.
+  private let ownBefore: (kills: Int64, limitHits: Int64)
   private let sharedBefore: Int64?
   private let machineBefore: Int64?
   private let log: KernelLog?
@@ -20,6 +22,7 @@ final class MemoryWatch {
     self.cgroup = cgroup
     enclosing = map.memoryFolders
     shared = enclosing.first { $0.ownKills != nil }
+    ownBefore = (cgroup?.memory?.kills ?? 0, cgroup?.memory?.limitHits ?? 0)
     sharedBefore = shared?.ownKills
     machineBefore = Self.machineKills()
     log = KernelLog()
@@ -50,9 +53,8 @@ final class MemoryWatch {
       guard let before, let after else { return nil }
       return MemoryEvidence.Count(before: before, after: after)
     }
-    // A new cgroup starts at 0.
-    memory.ownKills = count(0, cgroup?.memory?.kills)
-    memory.limitHits = count(0, cgroup?.memory?.limitHits)
+    memory.ownKills = count(ownBefore.kills, cgroup?.memory?.kills)
+    memory.limitHits = count(ownBefore.limitHits, cgroup?.memory?.limitHits)
     memory.sharedKills = count(sharedBefore, shared?.ownKills)
     memory.machineKills = count(machineBefore, Self.machineKills())
     memory.log = (log?.kills() ?? []).compactMap { loggedKill($0, in: memory) }

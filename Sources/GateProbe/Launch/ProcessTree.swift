@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 import Synchronization
 
 /// A started program and all its descendants.
@@ -34,6 +35,8 @@ final class ProcessTree: Sendable {
     /// Events of traced processes since the last ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
+    /// When a leader that is neither started nor traced by this tree was seen to have ended.
+    var goneAt: MonotonicTime?
   }
 
   /// Bounds the memory for endings, for programs that create orphans forever.
@@ -53,6 +56,8 @@ final class ProcessTree: Sendable {
 
   /// The path of the FIFO for marks, unique to this tree; nil for programs other than targets.
   private let marksPath: String?
+  /// The processes of a target that ran already: they are never killed, only let go of.
+  let attached: AttachedProcesses?
   let isTraced: Bool
   private let containment: Containment?
   private let handle: LinuxCalls.Supervisor
@@ -64,6 +69,7 @@ final class ProcessTree: Sendable {
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
     marksPath = request.marksPath
+    attached = nil
     isTraced = request.isTraced
     containment = request.containment
     let plan = try request.plan(executing: path)
@@ -87,6 +93,29 @@ final class ProcessTree: Sendable {
       containment?.kill()
       containment?.remove()
       throw LaunchError(.supervisor, code: LinuxCalls.Code.inputOutput, request: request)
+    }
+  }
+
+  /// Follows processes that run already; the tree lets go of them at its end.
+  ///
+  /// - Throws: `errno` of the call that failed, with the processes as they were.
+  init(attaching request: AttachRequest) throws(ErrorNumber) {
+    (marksPath, containment) = (nil, nil)
+    (attached, isTraced) = (request.processes, request.isTraced)
+    let handle: LinuxCalls.Supervisor
+    do throws(SystemFailure) {
+      handle = try LinuxCalls.startSupervisor(request.plan)
+    } catch {
+      throw ErrorNumber(error.code)
+    }
+    switch Self.firstEvent(from: handle) {
+    case .started(let pid, let time)?: (self.handle, leader, startedAt) = (handle, pid, time)
+    case .failed(_, let code)?:
+      Self.discard(handle)
+      throw ErrorNumber(code)
+    default:
+      Self.discard(handle)
+      throw ErrorNumber(LinuxCalls.Code.inputOutput)
     }
   }
 
@@ -123,6 +152,7 @@ extension ProcessTree {
 
   /// Kills what a supervisor has left that did not kill its tree.
   private func killOrphans() {
+    guard attached == nil else { return }
     containment?.kill()
     Orphans(session: supervisor, known: state.withLock(\.seen), marksPath: marksPath).kill()
   }
@@ -151,13 +181,17 @@ extension ProcessTree {
   ///
   /// If the supervisor was killed, the program was as well, by `PR_SET_PDEATHSIG`, and nobody reports it.
   var leaderEnding: WaitStatus? {
-    ending(of: leader) ?? (hasLostSupervisor ? .signaled(Signal.kill.number, coreDumped: false) : nil)
+    ending(of: leader)
+      ?? (hasLostSupervisor && attached == nil ? .signaled(Signal.kill.number, coreDumped: false) : nil)
   }
 
   /// When the end of a process was seen; nil if ``ending(of:)`` is nil.
   func endTime(of pid: Int32) -> MonotonicTime? {
     state.withLock { $0.endings[pid]?.time }
   }
+
+  /// When the leader was seen to have ended whose status nobody reports; nil while it is alive.
+  var goneAt: MonotonicTime? { state.withLock(\.goneAt) }
 
   /// Whether no process of the tree is left, as of the last ``collect()``.
   var isEmpty: Bool {
@@ -216,6 +250,7 @@ extension ProcessTree {
       state.seen[pid] = nil
       guard isTraced else { return }
       state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), highest: highest, time: time))
+    case .gone(_, let time): state.goneAt = time
     case .survivor(let pid): state.survivors.append(pid)
     case .done: (state.isDone, state.isOver) = (true, true)
     case .traced(let event): state.traceEvents.append(event)
@@ -233,7 +268,8 @@ extension ProcessTree {
   func members() -> [Member] {
     guard !isEmpty else { return [] }
     var pids: Set<Int32> = []
-    let found = LinuxCalls.descendants(of: supervisor).filter { pids.insert($0.pid).inserted }
+    let listed = attached?.all() ?? LinuxCalls.descendants(of: supervisor)
+    let found = listed.filter { pids.insert($0.pid).inserted }
     let alive = found.compactMap { ProcessStat(of: $0.pid) }.filter(\.isAlive)
     state.withLock { state in
       for process in alive { state.seen[process.pid] = process.startTick }
@@ -249,6 +285,7 @@ extension ProcessTree {
   /// Whether a process belongs to the tree; zombies count.
   func isMember(_ pid: Int32) -> Bool {
     guard pid > 1, pid != supervisor, !isEmpty else { return false }
+    if let attached { return goneAt == nil && ending(of: pid) == nil && attached.contains(pid) }
     // A parent that exits during the walk breaks it; a retry finds the orphan as a child of the supervisor.
     return (0..<3).contains { _ in descendsFromSupervisor(pid) }
   }
@@ -270,7 +307,7 @@ extension ProcessTree {
     LinuxCalls.send(signal.number, to: pid, where: isMember)
   }
 
-  /// Kills all processes of the tree, and waits until they are gone.
+  /// Kills all processes of the tree, and waits until they are gone; lets go of those that ran already.
   ///
   /// - Returns: The processes that could not be killed, for example those of another user; normally none.
   @discardableResult

@@ -1,4 +1,5 @@
 package import GateCore
+import Glibc
 
 /// The measurement methods that a machine permits, found by trying.
 struct Capabilities: Sendable {
@@ -10,13 +11,24 @@ struct Capabilities: Sendable {
 
   /// The best available method for the scenario.
   func method(for scenario: Scenario) -> MeasurementMethod {
-    MeasurementMethod(
-      isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
+    let wantsTracer = scenario.isolation.tracer != .off
+    guard let running = scenario.target.running else {
+      return MeasurementMethod(isTraced: canTrace && wantsTracer, inCgroup: (try? site.memory.get()) != nil)
+    }
+    return MeasurementMethod(isTraced: canAttach && wantsTracer, inCgroup: running.hasCgroup)
+  }
+
+  /// Whether the runner may trace processes that it has not started: `kernel.yama.ptrace_scope` 1 allows that to root only
+  /// (`Documentation/admin-guide/LSM/Yama.rst`).
+  private var canAttach: Bool {
+    canTrace && (geteuid() == 0 || (TracingBarrier.yamaScope.flatMap(Machine.number) ?? 0) == 0)
   }
 
   /// Why this machine cannot meet a requirement of the scenario; nil if it can meet all.
   func unmetRequirement(of scenario: Scenario) -> Failure.Problem? {
-    if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(barrier: .current) }
+    if scenario.isolation.tracer == .on, !method(for: scenario).isTraced {
+      return .tracerUnavailable(barrier: .current)
+    }
     if scenario.memoryLimit != nil, case .failure(let error) = site.memory {
       return .memoryLimitUnavailable(error: error)
     }
@@ -35,8 +47,12 @@ struct Capabilities: Sendable {
   /// Notes on methods that this machine lacks, except those that the scenario has disabled.
   func notes(for scenario: Scenario) -> [MachineNote] {
     var notes: [MachineNote] = []
-    if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(barrier: .current)) }
-    if case .failure(let error) = site.memory { notes.append(.noMemoryCgroup(error: error)) }
+    if scenario.isolation.tracer == .auto, !method(for: scenario).isTraced {
+      notes.append(.noTracing(barrier: .current))
+    }
+    if scenario.target.running == nil, case .failure(let error) = site.memory {
+      notes.append(.noMemoryCgroup(error: error))
+    }
     if scenario.gate.kinds.contains(where: { $0.kind == .swap }), Machine.swapInUse() == nil { notes.append(.noSwap) }
     return notes
   }

@@ -38,7 +38,7 @@ struct MainProcessFinder {
     pattern != nil && isMatch(command)
   }
 
-  private static func number(in text: String) -> Int32? {
+  static func number(in text: String) -> Int32? {
     Int32(text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isNumber })
   }
 

@@ -72,6 +72,14 @@ final class Sampler: Sendable {
     sweep()
   }
 
+  /// Reads the peaks of processes that run on, before the tree lets go of them.
+  func readLastPeaks() {
+    state.withLock { state in
+      state.takeTraceEvents()
+      state.readLastPeaks(at: Self.age(of: processTree))
+    }
+  }
+
   /// The final report; call it when the tree is empty, so that it includes how every process ended.
   func report() -> SamplingReport {
     processTree.collect()

@@ -39,6 +39,7 @@ extension SamplerState {
       noteEndOfChild(process, highest: event.highest.count)
       tracked.first { $0.borrowsMemory && $0.parent == event.pid }?.keepBorrowedMemory()
       if !process.awaitsFork { retire(process) }
+    case .notTraced(let code): noteUntraced(event.pid, code: code)
     case .lacksBallast(let program, let code):
       add(.ballastMissing(command: program.command, code: code))
     case .madeManyThreads(let count):

@@ -74,6 +74,7 @@ struct SamplerState: ~Copyable {
     known.reserveCapacity(1024)
     let leader = add(processTree.leader, parent: processTree.supervisor, at: 0)
     if finder == nil { main = leader }
+    if let attached = processTree.attached { attach(to: attached) }
   }
 
   deinit {
@@ -88,8 +89,10 @@ struct SamplerState: ~Copyable {
   var isSearching: Bool { finder != nil && main == nil }
 
   @discardableResult
-  mutating func add(_ pid: Int32, parent: Int32, at time: Int64, isFollowed: Bool = false) -> TrackedProcess {
-    let isCopy = pid != processTree.leader
+  mutating func add(
+    _ pid: Int32, parent: Int32, at time: Int64, isFollowed: Bool = false, isOlder: Bool = false
+  ) -> TrackedProcess {
+    let isCopy = pid != processTree.leader && !isOlder
     let process = TrackedProcess(
       pid: pid, parent: parent, time: time, keepsFileOpen: tracked.count < Self.maxOpenFiles, isFollowed: isFollowed,
       awaitsFork: isCopy && (isFollowed || reportsAll), isCopy: isCopy, command: known[parent]?.command ?? ""
@@ -323,16 +326,16 @@ extension SamplerState {
   mutating func discover(at time: Int64) {
     // So that a search without a descriptor does not go unnoticed.
     _ = ProcFile(path: "/proc/self/statm")
-    var (at, count) = (0, walk.fill(from: processTree.supervisor))
-    while at < count {
-      let (pid, parent) = walk[at]
-      if known[pid] == nil, !hasEnded(pid) { add(pid, parent: parent, at: time) }
-      at += 1
+    if let attached = processTree.attached {
+      for (pid, parent) in attached.all() { addUnknown(pid, parent: parent, at: time) }
+    } else {
+      addDescendants(at: time)
     }
     if countsTree {
       _ = readOthers(at: time)
     }
-    (at, count) = (0, tracked.count)
+    var at = 0
+    let count = tracked.count
     while at < count {
       let process = tracked[at]
       process.updateIdentity(at: time, isWatched: process === main, buffer: buffer)
@@ -341,6 +344,20 @@ extension SamplerState {
     }
     guard isSearching, let pid = finder?.find() else { return }
     main = known[pid] ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
+  }
+
+  private mutating func addDescendants(at time: Int64) {
+    var at = 0
+    let count = walk.fill(from: processTree.supervisor)
+    while at < count {
+      let (pid, parent) = walk[at]
+      addUnknown(pid, parent: parent, at: time)
+      at += 1
+    }
+  }
+
+  private mutating func addUnknown(_ pid: Int32, parent: Int32, at time: Int64) {
+    if known[pid] == nil, !hasEnded(pid) { add(pid, parent: parent, at: time) }
   }
 
   /// Makes a process the main one if the rule names the program that it has executed.

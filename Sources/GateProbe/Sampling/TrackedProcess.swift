@@ -42,6 +42,8 @@ final class TrackedProcess {
   /// Whether some of its threads are not traced: their children are not reported, nor is an exec by one of them.
   private var isPartlyFollowed = false
   private var ending: WaitStatus?
+  /// Set if it ran already when it was attached to.
+  var attach: AttachedMark?
 
   private var statm: ProcFile?
   private var status: ProcFile?
@@ -89,7 +91,10 @@ final class TrackedProcess {
   }
 
   /// Whether the peak is that of all of its programs, of which each was read at its end or can be told from `ru_maxrss`.
-  private var isExact: Bool { isReadAtEnd && peak >= peaks.unread }
+  private var isExact: Bool { isReadAtEnd && peak >= peaks.unread && attach?.isHidden != true }
+
+  /// Whether its peak began anew when it was attached to; true for one that has begun later.
+  var isMarkReset: Bool { attach?.isReset ?? true }
 }
 
 /// Two files of a thread.
@@ -162,6 +167,7 @@ extension TrackedProcess {
     }
     peaks.begin(at: highest)
     (isFollowed, hasExecuted, borrowsMemory) = (true, true, false)
+    attach?.older = 0
     (isReadAtExit, isReadAtEnd, isPartlyFollowed) = (false, false, false)
     (copiedAnonymous, sharedAnonymous) = (nil, 0)
     command = program.command
@@ -176,10 +182,19 @@ extension TrackedProcess {
     isFollowed = !isPartlyFollowed
     command = program.command
     guard !borrowsMemory, let memory = program.memory else { return false }
-    note(memory, at: time)
+    note(sinceAttach(memory), at: time)
     (isReadAtExit, isReadAtEnd) = (true, isLast)
     return true
   }
+
+  /// The most memory that it has had before is unknown.
+  func isTracedFromNow(_ isTraced: Bool) {
+    isFollowed = isTraced && !isPartlyFollowed
+    peaks.begin(at: .max)
+  }
+
+  /// Its mark was read, and it is not followed any further.
+  func hasLastReading() { isReadAtEnd = true }
 
   func createsUntracedThreads() {
     (isFollowed, isPartlyFollowed) = (false, true)
@@ -279,8 +294,9 @@ extension TrackedProcess {
       return nil
     }
     isAlive = true
-    note(memory, at: time)
-    return memory
+    let current = sinceAttach(memory)
+    note(current, at: time)
+    return current
   }
 
   private func threadMemory(buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {

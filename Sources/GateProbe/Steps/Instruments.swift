@@ -23,6 +23,13 @@ struct Instruments {
     lastMappings = method.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
   }
 
+  /// Those of a target that runs already.
+  init(ofRunning cgroup: Cgroup?) {
+    self.cgroup = cgroup
+    memoryWatch = MemoryWatch(cgroup: cgroup)
+    lastMappings = nil
+  }
+
   /// The composition of the target at its end, with the values read at that time; nil without a copy.
   func composition(with memory: MemoryReading) -> Composition? {
     guard let lastMappings, let copy = ProcFile(path: "/proc/self/fd/\(lastMappings.number)") else { return nil }

@@ -21,17 +21,22 @@ extension Repetition {
     let outcome = perform(run)
     let duration = (run.endedAt ?? .now()) - run.start
     run.sampler.stop()
-    if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
+    if run.isAttached {
+      run.sampler.readLastPeaks()
+    } else if case .timeout = outcome.action {
+    } else {
+      noteSurvivors(of: run)
+    }
     noteUnkillable(run.processTree.killAll())
     run.refresh()
     listener.catchUp()
     let report = run.sampler.report()
     let end = End(deciding: run.evidence(outcome.action, report))
-    let usage = run.instruments.cgroup?.memory?.usage
+    let usage = run.instruments.cgroup?.usage
     run.processTree.release()
     let marks = run.marks.finish(at: duration)
     var recording = Recording(
-      method: settings.method,
+      method: run.method,
       samples: report.samples,
       marks: marks.marks,
       processes: report.processes,
@@ -71,6 +76,9 @@ extension Repetition {
       begin(Failure.Part(.end))
       if scenario.ending == .exit {
         try awaitEnd(of: run)
+      } else if run.isAttached {
+        letGo(of: run)
+        return Outcome(action: run.hasEnded ? .none : .detach)
       } else {
         begin(Failure.Part(.stop))
         try awaitHeaps(of: run)
@@ -80,6 +88,12 @@ extension Repetition {
     } catch {
       return finish(run, after: error)
     }
+  }
+
+  /// Reads a target that runs on a last time.
+  private func letGo(of run: TargetRun) {
+    run.sampler.takeFinalComposition()
+    run.stopRequested = run.sampler.sweep()
   }
 
   /// Lets the samplers of collected heaps write what these hold at the end; a process that does not answer is not waited for
@@ -105,6 +119,11 @@ extension Repetition {
     // If the target had already ended, a client took too long: the target's own end counts.
     if reason == .outOfTime, !run.hasEnded {
       outcome.action = .timeout(.notEnded(within: scenario.timeout))
+    }
+    if run.isAttached {
+      letGo(of: run)
+      if outcome.action == .none, !run.hasEnded { outcome.action = .detach }
+      return outcome
     }
     end(run, after: reason)
     if outcome.action == .none, run.stopRequested != nil { outcome.action = .stop }

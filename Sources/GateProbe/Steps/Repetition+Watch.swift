@@ -30,6 +30,7 @@ extension Repetition {
       run?.refresh()
       let mustAbort = run?.hasEnded == true && (atTargetEnd == .abort || run?.wasKilledByOthers == true)
       if mustAbort { listener.catchUp() }
+      if run?.isLost == true { throw .failed(.attach(error: .lost)) }
       if let value = try check() { return value }
       if mustAbort { throw .targetEnded }
       if isCancellable, run?.deadline.hasPassed == true { throw .outOfTime }

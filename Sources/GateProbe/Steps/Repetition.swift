@@ -131,11 +131,12 @@ extension Repetition {
   }
 
   func beginStart() {
-    begin(Failure.Part(.start, doing: "\(scenario.target.command)"))
+    begin(Failure.Part(.start, doing: scenario.target.displayText))
   }
 
   private func startTarget() throws(StepAborted) -> TargetRun {
     if isInterrupted { throw .interrupted }
+    if let running = scenario.target.running { return try attach(to: running) }
     try checkNotReadyYet()
     beginStart()
     let (folder, output, input) = try openChannels()
@@ -229,6 +230,15 @@ extension Repetition {
     do throws(LaunchError) { return try ProcessTree(starting: request) } catch { throw StepAborted(error) }
   }
 
+  /// Starts sampling.
+  func sampler(of processTree: ProcessTree, _ instruments: Instruments) -> Sampler {
+    let sampler = Sampler(
+      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup,
+      readsKinds: !scenario.gate.kinds.isEmpty)
+    sampler.start()
+    return sampler
+  }
+
   /// Starts sampling, and reading output and marks.
   private func follow(
     _ processTree: ProcessTree,
@@ -237,10 +247,7 @@ extension Repetition {
     marks folder: PrivateFolder,
     _ instruments: Instruments
   ) -> TargetRun {
-    let sampler = Sampler(
-      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup,
-      readsKinds: !scenario.gate.kinds.isEmpty)
-    sampler.start()
+    let sampler = sampler(of: processTree, instruments)
     let isProfiled = instruments.profiler != nil
     let list = MarkList { [instances = instruments.instances] reading in
       if reading != .tree { instances?.read() }
@@ -252,7 +259,8 @@ extension Repetition {
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.acknowledging(folder.marks, copy: folder.marksCopy) { list.read($0) })
     let run = TargetRun(
-      of: scenario, processTree: processTree, sampler: sampler, output: channel, marks: list, instruments: instruments
+      of: scenario, processTree: processTree, sampler: sampler, output: channel, marks: list, instruments: instruments,
+      method: settings.method
     )
     if case .text(let text) = scenario.target.input, let input {
       listener.add(.writing(input, Array(text.utf8)[...]))

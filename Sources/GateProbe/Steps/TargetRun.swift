@@ -10,6 +10,7 @@ final class TargetRun {
   let instruments: Instruments
   /// The time of the exec.
   let start: MonotonicTime
+  let method: MeasurementMethod
   /// When the scenario's timeout expires.
   let deadline: MonotonicTime
   /// The write end of the target's standard input, if steps write to it.
@@ -42,9 +43,11 @@ final class TargetRun {
     sampler: Sampler,
     output: OutputChannel,
     marks: MarkList,
-    instruments: Instruments
+    instruments: Instruments,
+    method: MeasurementMethod
   ) {
     self.instruments = instruments
+    self.method = method
     self.processTree = processTree
     self.sampler = sampler
     self.output = output
@@ -56,6 +59,12 @@ final class TargetRun {
   }
 
   var hasEnded: Bool { endedAt != nil }
+
+  /// Whether it ran already, so that it is not ended.
+  var isAttached: Bool { processTree.attached != nil }
+
+  /// Whether what followed a target that ran already was killed; the target itself runs on.
+  var isLost: Bool { isAttached && processTree.hasLostSupervisor }
 
   /// Whether a signal that the runner did not send ended it.
   var wasKilledByOthers: Bool {
@@ -88,6 +97,7 @@ final class TargetRun {
     } else if let leader, leader != .exited(0) || processTree.isEmpty {
       end(with: leader, of: processTree.leader)
     }
+    if !hasEnded, let gone = processTree.goneAt { endedAt = gone }
     if !hasEnded, processTree.hasLostSupervisor { endWithSupervisor() }
   }
 
@@ -150,6 +160,7 @@ extension TargetRun {
 
   /// Sets the end of a tree whose supervisor was killed: all its processes were killed, and no status is known.
   private func endWithSupervisor() {
+    guard !isAttached else { return }
     status = .signaled(signal: .kill, coreDumped: false)
     endedAt = .now()
   }

@@ -48,33 +48,37 @@ extension LinuxCalls {
     let memory = CStrings()
     var started = hw_supervisor()
     let code = plan.cpuMask.withUnsafeBytes { cpus in
-      var request = hw_plan(
-        program: memory.text(plan.program),
-        arguments: memory.list(plan.arguments),
-        environment: memory.list(plan.environment),
-        directory: memory.text(plan.directory),
-        input: plan.input ?? -1,
-        output: plan.output,
-        fixed_addresses: plan.fixesAddresses ? 1 : 0,
-        no_huge_pages: plan.preventsHugePages ? 1 : 0,
-        cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
-        cpus_size: cpus.count,
-        cpu_count: Int32(plan.cpuCount ?? 0),
-        lock: plan.lock ?? -1,
-        traced: plan.isTraced ? 1 : 0,
-        ballast: plan.ballast,
-        cgroup: hw_cgroup(
-          folders: memory.list(plan.cgroupFolders),
-          joined: memory.list(plan.cgroupFolders + plan.joinedFolders),
-          settings: memory.list(plan.cgroupSettings),
-          before_killing: memory.list(plan.beforeKilling)
-        ),
-        mappings: plan.mappings ?? -1,
-        profile: plan.profile ?? -1,
-        ring: plan.ring ?? -1,
-        sampling_interval: plan.samplingInterval
-      )
-      return hw_supervisor_start(&request, &started)
+      plan.attached.withUnsafeBufferPointer { attached in
+        var request = hw_plan(
+          attached: attached.baseAddress,
+          attached_count: Int32(attached.count),
+          program: memory.text(plan.program),
+          arguments: memory.list(plan.arguments),
+          environment: memory.list(plan.environment),
+          directory: memory.text(plan.directory),
+          input: plan.input ?? -1,
+          output: plan.output,
+          fixed_addresses: plan.fixesAddresses ? 1 : 0,
+          no_huge_pages: plan.preventsHugePages ? 1 : 0,
+          cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
+          cpus_size: cpus.count,
+          cpu_count: Int32(plan.cpuCount ?? 0),
+          lock: plan.lock ?? -1,
+          traced: plan.isTraced ? 1 : 0,
+          ballast: plan.ballast,
+          cgroup: hw_cgroup(
+            folders: memory.list(plan.cgroupFolders),
+            joined: memory.list(plan.cgroupFolders + plan.joinedFolders),
+            settings: memory.list(plan.cgroupSettings),
+            before_killing: memory.list(plan.beforeKilling)
+          ),
+          mappings: plan.mappings ?? -1,
+          profile: plan.profile ?? -1,
+          ring: plan.ring ?? -1,
+          sampling_interval: plan.samplingInterval
+        )
+        return hw_supervisor_start(&request, &started)
+      }
     }
     withExtendedLifetime(memory) {}
     guard code == 0 else { throw SystemFailure(.fork, code: code) }
@@ -178,6 +182,7 @@ extension SupervisorEvent {
       self = .ended(record.pid, WaitStatus(raw: record.value), highest: Bytes(record.highest), at: time)
     case HW_EVENT_SURVIVOR.rawValue: self = .survivor(record.pid)
     case HW_EVENT_DONE.rawValue: self = .done
+    case HW_EVENT_GONE.rawValue: self = .gone(record.pid, at: time)
     default:
       guard let kind = TraceEvent.Kind(record) else { return nil }
       self = .traced(TraceEvent(pid: record.pid, kind: kind, highest: Bytes(record.highest), time: time))
@@ -196,6 +201,7 @@ extension TraceEvent.Kind {
       self = .executed(TraceEvent.Program(record), inherited: .kibibytes(Int64(record.value)))
     case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record), isLast: record.stage == 0)
     case HW_EVENT_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
+    case HW_EVENT_NOT_TRACED.rawValue: self = .notTraced(code: record.value)
     case HW_EVENT_NO_BALLAST.rawValue: self = .lacksBallast(TraceEvent.Program(record), code: record.value)
     default: return nil
     }

@@ -9,6 +9,8 @@ enum SupervisorEvent: Sendable, Equatable {
   case ended(Int32, WaitStatus, highest: Bytes, at: MonotonicTime)
   /// A process that could not be killed.
   case survivor(Int32)
+  /// A process that ran already has ended, with an unknown status.
+  case gone(Int32, at: MonotonicTime)
   /// No process is left except the reported survivors.
   case done
   case traced(TraceEvent)

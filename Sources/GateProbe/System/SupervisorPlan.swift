@@ -1,5 +1,7 @@
 /// The input of a supervisor, validated before the fork.
 struct SupervisorPlan {
+  /// Processes that run already, the leader first, to be followed instead of a program.
+  var attached: [Int32] = []
   /// A path; `PATH` is not searched.
   var program: String
   var arguments: [String]

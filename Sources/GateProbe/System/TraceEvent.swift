@@ -19,6 +19,8 @@ struct TraceEvent: Sendable, Equatable {
     case madeManyThreads(Int)
     /// It has executed a program that could not be made to hold the ballast (``LaunchRequest/ballast``), with `errno`.
     case lacksBallast(Program, code: Int32)
+    /// It ran already, and cannot be traced, with `errno`.
+    case notTraced(code: Int32)
   }
 
   /// The name and memory of a process at the time of an event.

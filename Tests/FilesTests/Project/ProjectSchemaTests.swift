@@ -54,7 +54,8 @@ struct ProjectSchemaTests {
       .map { project("\($0.example)\nscenarios:\n- name: load\n\(target)") }
     let ofScenario = ScenarioKeys.table.rows.filter { $0.name != "name" }.map { scenario($0.example) }
     let ofTarget = TargetKeys.table.rows.map { row in
-      scenario("target: {\(["command", "shell"].contains(row.name) ? "" : "shell: cat, ")\(row.example)}")
+      let target = TargetKeys.table.only.contains(row.name) ? row.example : "shell: cat, \(row.example)"
+      return scenario("target: {\(target)}\n  steps: [{wait: 1s}]")
     }
     let ofReady = ReadyKeys.conditions.map { scenario($0.row.example) }
     let ofSteps = StepKeys.table.rows.map { scenario("steps: [{\($0.example)}]") }

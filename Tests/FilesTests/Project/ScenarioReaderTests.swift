@@ -25,6 +25,35 @@ struct ScenarioReaderTests {
   }
 
   @Test(
+    "A target that runs already",
+    arguments: [
+      ("pid: 7", RunningTarget.pid(7)), ("pid: '${P}'", .pid(4711)), ("pidfile: /run/x.pid", .pidfile("/run/x.pid")),
+      ("cgroup: /system.slice/x", .cgroup("/system.slice/x")), ("unit: x.service", .unit("x.service", ofUser: false)),
+      ("user-unit: x.service", .unit("x.service", ofUser: true)), ("container: web", .container("web")),
+    ]
+  )
+  func running(text: String, expected: RunningTarget) throws {
+    let read = try scenario("target: {\(text)}\nsteps: [{wait: 1s}]", environment: ["P": "4711"])
+    #expect(read.target.running == expected)
+    #expect(read.ending == .steps)
+    #expect(read.explain == .off)
+  }
+
+  @Test(
+    "It has nothing that a start decides, and needs steps",
+    arguments: [
+      "target: {pid: 7}", "target: {pid: 0}\nsteps: [{wait: 1s}]", "target: {pid: 7, env: {A: b}}\nsteps: [{wait: 1s}]",
+      "target: {pid: 7, pidfile: x}\nsteps: [{wait: 1s}]", "target: {pid: 7}\nsteps: [{send: x}]",
+      "target: {pid: 7}\nsteps: [{expect: x}]", "target: {pid: 7}\nready: {log: x}\nsteps: [{wait: 1s}]",
+      "target: {pid: 7}\nready: {mark: x}\nsteps: [{wait: 1s}]",
+      "target: {pid: 7}\nmemory-limit: 1GiB\nsteps: [{wait: 1s}]", "target: {pid: 7}\ncpus: 4\nsteps: [{wait: 1s}]",
+    ]
+  )
+  func badRunning(text: String) {
+    #expect(throws: ProjectError.self) { try scenario(text) }
+  }
+
+  @Test(
     "A server is a local port, or a host and a port",
     arguments: [
       ("7001", "127.0.0.1", 7001), ("'7001'", "127.0.0.1", 7001), ("db.local:1", "db.local", 1),

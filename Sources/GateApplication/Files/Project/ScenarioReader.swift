@@ -27,6 +27,11 @@ struct ScenarioReader {
     scenario.root = context.root
     scenario.gate = .standard(ofTree: target.main == nil)
     scenario = apply(fields, to: scenario)
+    if target.running != nil {
+      checkRunning(scenario, fields)
+      // The profiler has to be there when a program begins.
+      scenario.explain = .off
+    }
     connectSends(of: &scenario, at: value.place)
     scenario.writtenTexts = context.written.byFilledText
     if let gate = fields["gate"] { GateReader(context: context).checkPhases(in: gate, of: scenario) }
@@ -83,6 +88,27 @@ struct ScenarioReader {
     context.printError(
       "`survives` is larger than `memory-limit`: \(rule.survives) and \(own)", at: fields.place(of: "limit"),
       hint: "every repetition has the `memory-limit`; write a lower `survives`, or remove one of them")
+  }
+
+  /// Reports what only a target can have that is started.
+  private func checkRunning(_ scenario: Scenario, _ fields: Fields) {
+    func report(_ key: String, at place: SourcePlace) {
+      context.printError(
+        "`\(key)` needs a target that Highwater starts, and this one runs already", at: place,
+        hint: "remove it, or start the target by `command`")
+    }
+    let keys = [ScenarioKeys.memoryLimit.row.name, ScenarioKeys.limit.row.name, ScenarioKeys.cpus.row.name]
+    for key in keys where fields.mentions(key) { report(key, at: fields.place(of: key)) }
+    if let ready = scenario.ready?.condition.entry, ready.stream != nil || ready.key.name == "mark" {
+      report("ready: {\(ready.key.name): …}", at: fields.place(of: "ready"))
+    }
+    for step in scenario.allSteps where step.action.entry.stream != nil {
+      report(step.action.entry.key.name, at: step.place ?? fields.place)
+    }
+    guard scenario.ending == .steps, scenario.steps.isEmpty else { return }
+    context.printError(
+      "a target that runs already needs `steps`, or `until: exit`", at: fields.place(of: "target"),
+      hint: "such as `steps: [{wait: 30s}]`")
   }
 
   /// Gives a target a pipe as its input where steps write to it; another input is an error.

@@ -5,7 +5,7 @@ extension End {
   var displayText: String {
     // The details of an unexplained SIGKILL include the kind and the signal.
     if kind == .killed, let detailText { return detailText }
-    let name = kind == .oom ? "killed by the OOM killer" : kind.rawValue
+    let name = kind == .oom ? "killed by the OOM killer" : kind == .running ? "left running" : kind.rawValue
     let summary =
       switch (code, signal) {
       case (let code?, _): kind == .exited ? "exited with code \(code)" : "\(name) (exit code \(code))"

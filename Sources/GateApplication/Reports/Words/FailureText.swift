@@ -86,6 +86,7 @@ extension Failure.Problem {
     case .alreadyInUse(let resource): resource.displayText
     case .noInputWriter(let time): "no program opened this FIFO for writing within \(time.displayText)"
     case .launch(let error): error.displayText
+    case .attach(let error): error.displayText
     case .system(let failure): failure.displayText
     case .tracerUnavailable(let barrier):
       "`tracer: on` is unavailable: ptrace is not permitted here (\(barrier.causeText))"
@@ -103,6 +104,7 @@ extension Failure.Problem {
   var hintText: String? {
     switch self {
     case .launch(let error): error.hintText
+    case .attach(let error): error.hintText
     case .system(let failure) where failure.call == .connect: "the file name of a socket has at most 107 bytes"
     case .http(_, .notListening, _, _):
       "a target that takes time to start needs a `ready:`, such as `ready: {tcp: 7001}`"

@@ -19,7 +19,8 @@ struct MeasurementText {
     let inexact = repetitions.count { repetition in
       repetition.largestProcesses.contains { $0.isMain && !$0.isExact }
     }
-    guard method.isTraced, inexact == 0 || inexact < repetitions.count else {
+    let isExact = repetitions.contains { $0.largestProcesses.contains { $0.isMain && $0.isExact } }
+    guard method.isTraced || isExact, inexact == 0 || inexact < repetitions.count else {
       return "peaks are the last VmHWM read: a rise just before the end of a process can be missed"
     }
     let bound = counters.map { " to \(Format.amount($0.bound))" } ?? ""

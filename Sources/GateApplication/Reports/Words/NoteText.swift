@@ -83,7 +83,9 @@ extension Note {
   /// Whether it is true of every run of this scenario on this machine, so that it can be omitted from a pass.
   var isRoutine: Bool {
     switch self {
-    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.downsampled, _, _): true
+    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.attached, _, _),
+      .recording(.downsampled, _, _):
+      true
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
     case .machine, .comparedWithBuild, .comparedWithCommit, .notJudged, .environmentChanged: true

@@ -8,6 +8,12 @@ extension RecordingNote {
     switch self {
     case .brief:
       "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"
+    case .attached(true):
+      "the target ran already: peaks are since the start of each repetition, when its VmHWM was reset"
+    case .attached(false):
+      "the target ran already, and its VmHWM could not be reset: a peak below that of its time before is sampled"
+    case .notTraced(let command, let code):
+      "`\(command)` cannot be traced (\(ErrorNumber(code).text)): peaks of processes that end are sampled"
     case .treeMethod(let method): method.noteText
     case .notResident(let swapped, let hugeTLB): Self.notResident(swapped: swapped, hugeTLB: hugeTLB)
     case .filesNotCounted(let folder):

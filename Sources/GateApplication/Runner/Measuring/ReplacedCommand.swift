@@ -33,6 +33,11 @@ struct ReplacedCommand: Equatable {
   ///
   /// - Throws: `RunnerError` if only a program is given and the scenario's own command is a shell command.
   func replacingTarget(of scenario: Scenario, from folder: String) throws(RunnerError) -> Scenario {
+    guard scenario.target.running == nil else {
+      throw RunnerError(
+        problem: "--against replaces a command, but the target of \(scenario.name) runs already",
+        hint: "leave this scenario out, or compare it with its baseline")
+    }
     var other = scenario
     other.target.environment.merge(variables) { _, new in new }
     switch (words.count, scenario.target.command) {

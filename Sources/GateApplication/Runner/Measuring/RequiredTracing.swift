@@ -11,6 +11,12 @@ extension [Scenario] {
 extension Scenario {
   /// The error if this scenario cannot be traced; nil if it can.
   fileprivate func diagnosticWithoutTracing(by measurer: any Measurer, because reason: String) -> Diagnostic? {
+    guard target.running == nil else {
+      return Diagnostic(
+        place: place?.description,
+        problem: "\(name): \(reason) ptrace at the start of a target, and this one runs already",
+        hint: "leave this scenario out")
+    }
     let method = MeasurementMethod(rawValue: measurer.fingerprint(for: self).measurement)
     guard method?.isTraced != true else { return nil }
     let problem = "\(name): \(reason) ptrace"

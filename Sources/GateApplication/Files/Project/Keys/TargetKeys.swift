@@ -3,10 +3,28 @@ import GateCore
 /// The keys of `target`.
 enum TargetKeys {
   static let command = Key(
-    "command", commandForm, "the program and its arguments, without a shell; this or `shell` is required",
+    "command", commandForm,
+    "the program and its arguments, without a shell; this, `shell`, or what [runs already](#targets-that-run-already) is required",
     standard: "–", example: #"command: [redis-server, --port, "7001"]"#)
   static let shell = Key(
     "shell", shellForm, "a line for `/bin/sh -c`", standard: "–", example: "shell: exec gzip -c big > /dev/null")
+  static let pid = Key(
+    "pid", processID, "the process with this ID, such as `${SERVER_PID}`, and its descendants", standard: "–",
+    example: "pid: 4711")
+  static let pidfile = Key(
+    "pidfile", .path, "the process whose ID is in this file, and its descendants", standard: "–",
+    example: "pidfile: run/server.pid")
+  static let cgroup = Key(
+    "cgroup", .path, "the processes of a cgroup: its folder, or its path below the root of the hierarchy",
+    standard: "–",
+    example: "cgroup: /system.slice/redis.service")
+  static let unit = Key(
+    "unit", .line, "the processes of a systemd unit", standard: "–", example: "unit: redis.service")
+  static let userUnit = Key(
+    "user-unit", .line, "the same of the user's own systemd manager", standard: "–", example: "user-unit: app.service")
+  static let container = Key(
+    "container", .line, "the processes of a container of podman or docker, by its name or ID", standard: "–",
+    example: "container: web")
   static let env = Key("env", variables, "variables to set", example: "env: {LC_ALL: C}")
   static let inheritEnv = Key(
     "inherit-env", .list(.init(.pattern("^[^=]+$")) { variableName($0.scalar, at: $0.place, in: $2) }),
@@ -22,11 +40,17 @@ enum TargetKeys {
     standard: "the largest process", example: "main: {pidfile: run/x.pid}")
 
   static let table = KeyTable(
-    "target", of: "a target", [command.row, shell.row, env.row, inheritEnv.row, cwd.row, stdin.row, main.row],
-    short: "command", only: ["command", "shell"], example: "target: {command: [sleep, 1]}")
+    "target", of: "a target",
+    [
+      command.row, shell.row, pid.row, pidfile.row, cgroup.row, unit.row, userUnit.row, container.row, env.row,
+      inheritEnv.row, cwd.row, stdin.row, main.row,
+    ],
+    short: "command", only: ["command", "shell", "pid", "pidfile", "cgroup", "unit", "user-unit", "container"],
+    example: "target: {command: [sleep, 1]}")
 
   static func target(_ fields: Fields) -> Target? {
     let entry = fields.only()
+    if let entry, !["command", "shell"].contains(entry.key.text) { return running(fields, entry) }
     let command = entry.flatMap { entry in [Self.command, shell].first { $0.row.name == entry.key.text } }
       .flatMap(fields.value)
     var target = Target(command: command ?? .shell(":"), workingDirectory: fields.context.root)
@@ -36,6 +60,44 @@ enum TargetKeys {
     fields.take(stdin, into: &target.input)
     fields.take(main, into: &target.main)
     return command == nil ? nil : target
+  }
+
+  /// A target that runs already: nothing of its start can be chosen.
+  private static func running(_ fields: Fields, _ entry: YAMLValue.Entry) -> Target? {
+    for key in [env.row.name, inheritEnv.row.name, cwd.row.name, stdin.row.name] where fields.mentions(key) {
+      fields.context.printError(
+        "`\(key)` has no effect on a target that runs already", at: fields.place(of: key),
+        hint: "remove it, or start the target by `command`")
+    }
+    let running: RunningTarget? =
+      switch entry.key.text {
+      case "pid": fields.value(of: pid).map(RunningTarget.pid)
+      case "pidfile": fields.value(of: pidfile).map(RunningTarget.pidfile)
+      case "cgroup": fields.value(of: cgroup).map(RunningTarget.cgroup)
+      case "unit": fields.value(of: unit).map { .unit($0, ofUser: false) }
+      case "user-unit": fields.value(of: userUnit).map { .unit($0, ofUser: true) }
+      default: fields.value(of: container).map(RunningTarget.container)
+      }
+    guard var target = running.map({ Target(running: $0, workingDirectory: fields.context.root) }) else { return nil }
+    fields.take(main, into: &target.main)
+    return target
+  }
+
+  /// `PID_MAX_LIMIT` of 64-bit kernels (proc_sys_kernel(5)).
+  private static let mostProcesses = 1 << 22
+
+  private static let processID = ValueForm<Int32>(.any([.integer(1...mostProcesses), .pattern(#"^.*\$\{.*$"#)])) {
+    value, row, context in
+    guard let text = context.line(value, as: row.name, example: row.example),
+      let filled = context.interpolated(text, at: value.place)
+    else { return nil }
+    if let pid = Int32(filled), pid > 0, pid <= mostProcesses { return pid }
+    // Without an environment a variable stays as it is.
+    if context.environment == nil, filled.contains("${") { return 1 }
+    context.printError(
+      "`\(Shown.text(text))` is not a process ID", at: value.place,
+      hint: "such as `\(row.example)`, or `pidfile: run/x.pid`")
+    return nil
   }
 
   private static let commandForm = ValueForm<Command>(.list(.text, isShort: false)) { value, row, context in
