@@ -44,6 +44,7 @@ struct ProjectKind: Sendable {
     ProjectKind(.make, markers: MakeText.names, build: { _ in "make" }, candidates: make),
     ProjectKind(.jar, isPresent: { !jar($0).isEmpty }, candidates: jar),
     ProjectKind(.executable, isPresent: { !executable($0).isEmpty }, candidates: executable),
+    ProjectKind(.command, markers: containerFiles, build: { _ in nil }, candidates: container),
     // What is installed on this machine may be enough.
     ProjectKind(.python, isPresent: { !$0.names(in: ".").filter { $0.hasSuffix(".py") }.isEmpty }) {
       python($0, with: "python3")

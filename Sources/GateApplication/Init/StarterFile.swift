@@ -25,7 +25,7 @@ enum StarterFile {
       lines.append("  env: {\(variables.map { "\($0): \(YAMLText.word($1))" }.joined(separator: ", "))}")
     }
     if let runtime = starter.runtime {
-      lines += ["  # \(runtime.name), steadier: \(runtime.settings).", "  # garbage-collected.md has the recipe."]
+      lines += ["  # garbage-collected.md shows how to make \(runtime.name) steadier:", "  # \(runtime.settings)."]
     }
     return lines
   }
@@ -59,13 +59,19 @@ enum StarterFile {
   private static func step(_ step: Step, in scenario: Scenario) -> [String] {
     switch step.action {
     case .wait(let time) where time > .seconds(1):
-      ["# Use the program here, as in `- run: [./client, --all]`.", "- wait: \(YAMLText.time(time))"]
+      ["# Run your client here, as in `- run: [./client, --all]`.", "- wait: \(YAMLText.time(time))"]
     case .wait(let time): ["- wait: \(YAMLText.time(time))"]
     case .repeat(let times, let steps):
-      ["# Replace these with requests typical of your program."]
-        + ["- repeat: {times: \(times), steps: [\(steps.compactMap(request).joined(separator: ", "))]}"]
+      ["# Replace these with requests typical of your program."] + turns(times, of: steps.compactMap(request))
     default: ["- \(step.description(in: scenario))"]
     }
+  }
+
+  /// On one line if there is one request, and with a line for each of several.
+  private static func turns(_ times: Int, of requests: [String]) -> [String] {
+    guard requests.count > 1 else { return ["- repeat: {times: \(times), steps: [\(requests.joined())]}"] }
+    return ["- repeat:", "    times: \(times)", "    steps:"]
+      + requests.map { "      - \($0.dropFirst().dropLast())" }
   }
 
   private static func request(_ step: Step) -> String? {

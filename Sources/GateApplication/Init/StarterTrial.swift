@@ -3,6 +3,8 @@ import GateCore
 /// Runs the program of a starter to find a scenario that runs.
 struct StarterTrial {
   let measurer: any Measurer
+  /// Paths that a service may answer besides `/`, likeliest first.
+  var routes: () -> [String] = { [] }
 
   enum Outcome {
     case works(Scenario)
@@ -53,12 +55,32 @@ struct StarterTrial {
 
   private func outcome(ofService scenario: Scenario) -> Outcome {
     guard let recording = measure(scenario) else { return .interrupted }
-    guard let failure = recording.failure(in: scenario, loop: nil) else {
-      return .works(scenario.changingRequests { $0.times = Scenario.requestsPerTurn })
-    }
+    guard let failure = recording.failure(in: scenario, loop: nil) else { return outcome(withRoutesOf: scenario) }
     // A service without a page at `/` answers with 404; other errors of a server are no basis.
     guard case .http(_, .status(let status, nil), _, _) = failure.problem, status < 500 else { return .fails(failure) }
     return outcome(ofService: scenario.changingRequests { $0.expectedStatus = status })
+  }
+
+  /// Runs that fail because of a route; each takes as long as the start of the service.
+  private static let mostFailedRoutes = 5
+
+  /// The scenario of a service that works, with those of the routes that it answers.
+  ///
+  /// A service without a page at `/` is used by its other routes only.
+  private func outcome(withRoutesOf scenario: Scenario) -> Outcome {
+    var paths = (scenario.firstCall?.expectedStatus == nil ? ["/"] : []) + routes()
+    for _ in 0...Self.mostFailedRoutes {
+      paths = Array(paths.prefix(Scenario.mostRoutes))
+      guard paths.contains(where: { $0 != "/" }) else { break }
+      let candidate = scenario.requesting(paths: paths)
+      guard let recording = measure(candidate) else { return .interrupted }
+      guard let failure = recording.failure(in: candidate, loop: nil) else {
+        return .works(candidate.changingRequests { $0.times = Scenario.requests(perTurnTo: paths.count) })
+      }
+      guard case .http(let url, .status, _, _) = failure.problem else { break }
+      paths.removeAll { $0 != "/" && $0 == RouteText.path(ofURL: url) }
+    }
+    return .works(scenario.changingRequests { $0.times = Scenario.requestsPerTurn })
   }
 
   private func measure(_ scenario: Scenario) -> Recording? {

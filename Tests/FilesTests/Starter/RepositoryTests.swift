@@ -94,7 +94,28 @@ struct RepositoryTests {
       files: ["GNUmakefile": "a: b\nout/b:\n\tcc\n", "out/b": "#!/bin/sh"], kind: .make, command: ["out/b"],
       build: "make"),
     StarterExample(files: ["run": "#!/bin/sh", "README": ""], kind: .executable, command: ["./run"]),
+    StarterExample(
+      files: ["Dockerfile": "WORKDIR /app\nENTRYPOINT [\"ruby\"]\nCMD [\"/app/web.rb\", \"-q\"]\n"], kind: .command,
+      command: ["ruby", "web.rb", "-q"]),
+    StarterExample(
+      files: ["Containerfile": "WORKDIR /srv\nCMD /srv/api --all\n"], kind: .command, command: ["./api", "--all"]),
   ]
+
+  @Test("Routes are the paths that a service answers to a GET, as each kind of source writes them")
+  func routes() throws {
+    let files = [
+      "app.py": "@app.route('/a/<int:id>')\n@app.route('/b', methods=['POST'])\n@api.get(\"/c\")\nopen('/etc/d')\n",
+      "shop/urls.py": "path('items/<slug:name>/', view)\n", "web.go": "mux.HandleFunc(\"GET /g\", get)\n",
+      "main.rs": "(\"GET\", \"/r\") => index(),\n(\"POST\", \"/s\") => add(),\n.route(\"/t/{id}\", get(t))\n",
+      "Web.java": "@GetMapping(\"/j/{id}\")\n@PostMapping(\"/k\")\n",
+      "server.js": "router.get('/n/:id/*', a)\nget('/stop')\n",
+      "openapi.yaml": "paths:\n  /o/{id}:\n    get:\n", "tests/web.py": "client.get('/tested')\n",
+      "x.js": "get('/healthz')\nget('/n')\n",
+    ]
+    let found = try repository(files).routes
+    #expect(found.sorted() == ["/a/1", "/c", "/g", "/items/1/", "/j/1", "/n", "/o/1", "/r", "/t/1"], "\(found)")
+    #expect(RouteText.routes(in: "get('/healthz')", of: "x.js") == ["/healthz"])
+  }
 
   private static let pip = "python3 -m venv .venv && .venv/bin/pip install --quiet"
   private static let address = "127.0.0.1:{{port}}"

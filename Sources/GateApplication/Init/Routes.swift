@@ -1,0 +1,135 @@
+import FoundationEssentials
+import GateCore
+
+extension Repository {
+  /// Paths that a service of this repository seems to answer, as its source and its OpenAPI document write them,
+  /// likeliest first.
+  ///
+  /// They are guesses: who uses them requests each once. A parameter is replaced with `1`. Paths that may stop or change
+  /// something, or have an answer without an end, are left out, and so are probes if there are other paths.
+  var routes: [String] {
+    let found = sourceFiles.flatMap { file in RouteText.routes(in: text(file), of: file) }
+    let unique = found.enumerated().filter { !found[..<$0.offset].contains($0.element) }.map(\.element)
+    let used = unique.filter { $0 != "/" && !RouteText.isProbe($0) }
+    return used.isEmpty ? unique.filter { $0 != "/" } : used
+  }
+
+  /// More files are not read.
+  private static let mostFiles = 400
+
+  private var sourceFiles: [String] {
+    let other = #/(?:^|[\/_.-])(?:tests?|specs?|examples?|docs?)(?:[\/_.-]|$)/#
+    let all = paths(below: ".", levels: 8).filter { RouteText.isRead($0) && !$0.lowercased().contains(other) }
+    return Array(all.prefix(Self.mostFiles))
+  }
+}
+
+/// The routes of a web service in the text of a file.
+enum RouteText {
+  private static let endings: Set = [
+    "py", "js", "mjs", "cjs", "ts", "go", "java", "kt", "rs", "swift", "rb", "php", "c", "cc", "cpp", "cs",
+  ]
+
+  /// Whether a file may have routes.
+  static func isRead(_ path: String) -> Bool {
+    isDocument(path) || path.split(separator: ".").last.map { endings.contains(String($0)) } ?? false
+  }
+
+  private static func isDocument(_ path: String) -> Bool {
+    PathText.name(of: path).wholeMatch(of: #/(?:openapi|swagger)\.(?:json|ya?ml)/#) != nil
+  }
+
+  /// In the order of the text; a literal counts if its line names a route, a path or a method that reads.
+  static func routes(in text: String, of file: String) -> [String] {
+    let lines = text.split(whereSeparator: \.isNewline).filter { $0.utf8.count <= longestLine }
+    if isDocument(file) { return lines.compactMap { $0.firstMatch(of: documented)?.output.1 }.compactMap(path) }
+    let isDjango = PathText.name(of: file) == "urls.py"
+    // Most lines have none, and a comparison of bytes is fast.
+    let likely = lines.filter { $0.utf8.contains(UInt8(ascii: "/")) || isDjango }
+    return likely.filter { $0.contains(naming) && !($0.contains(writing) && !$0.contains(reading)) }.flatMap { line in
+      line.matches(of: literal).compactMap { path($0.output.1) }
+        + (isDjango ? line.matches(of: djangoPath).compactMap { path("/\($0.output.1)") } : [])
+    }
+  }
+
+  /// Longer lines are data, and would make the search slow.
+  private static let longestLine = 300
+
+  private static var naming: Regex<Substring> {
+    #/(?i)(?:route|\bget|path|\burl|handle|mapping|context|endpoint|\bcase\b)/#.wordBoundaryKind(.simple)
+  }
+  private static var writing: Regex<Substring> {
+    #/(?i)\b(?:post|put|delete|patch)(?:mapping)?\b/#.wordBoundaryKind(.simple)
+  }
+  private static var reading: Regex<Substring> {
+    #/(?i)\b(?:get|any|all)(?:mapping)?\b/#.wordBoundaryKind(.simple)
+  }
+  private static var literal: Regex<(Substring, Substring)> { #/["'`](?:GET )?(\/[^"'`\s]*)["'`]/# }
+  private static var djangoPath: Regex<(Substring, Substring)> { #/\bpath\(\s*r?["']([^"']*)["']/# }
+  private static var documented: Regex<(Substring, Substring)> { #/^\s*["']?(\/[^\s"']*?)["']?\s*:(?:\s|$)/# }
+
+  /// The path of a URL; empty if it has none.
+  static func path(ofURL url: String) -> String {
+    let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? ""
+    return String(rest.drop { $0 != "/" })
+  }
+
+  /// The path with parameters replaced; nil for one that is not requested.
+  private static func path(_ text: Substring) -> String? {
+    let filled = text.replacing(#/<[^<>\/]*>|\{[^{}\/]*\}|:\w+|\[\w+\]/#, with: "1")
+    guard filled.wholeMatch(of: #/\/[\w.~\/-]*/#) != nil, filled.utf8.count <= 80, !filled.contains("//") else {
+      return nil
+    }
+    let words = filled.lowercased().split { !$0.isLetter }.map(String.init)
+    return words.contains(where: harmful.contains) ? nil : String(filled)
+  }
+
+  /// Words in the paths of requests that end or change something, or whose answer lasts.
+  private static let harmful: Set = [
+    "shutdown", "quit", "exit", "stop", "kill", "restart", "reload", "reset", "clear", "delete", "remove", "logout",
+    "signout", "crash", "panic", "abort", "events", "stream", "ws", "websocket", "socket", "sse", "subscribe", "poll",
+    "watch", "admin", "static", "assets",
+  ]
+
+  /// Whether a path only shows that the service is alive, so that it says little about its memory.
+  static func isProbe(_ path: String) -> Bool {
+    path.contains(#/\/(?:health\w*|ready\w*|live\w*|ping|status|version|metrics|robots\.txt|favicon\.ico)$/#)
+  }
+}
+
+extension Scenario {
+  /// Enough for the main routes of a service; each further one makes every check longer.
+  static let mostRoutes = 5
+
+  /// The requests of a turn to each of so many routes, which share ``requestsPerTurn``.
+  static func requests(perTurnTo routes: Int) -> Int { requestsPerTurn / max(1, min(routes, mostRoutes)) }
+
+  /// The same with requests to these paths of the service in each turn, instead of its only request.
+  func requesting(paths: [String]) -> Scenario {
+    var changed = self
+    changed.steps = steps.map { step in
+      guard case .repeat(let times, _) = step.action, let call = firstCall else { return step }
+      let requests = paths.map { path in
+        var request = call
+        request.url = address(of: path)
+        if path != "/" { request.expectedStatus = nil }
+        return Step(.http(request))
+      }
+      return Step(.repeat(times: times, steps: requests))
+    }
+    return changed
+  }
+
+  /// The URL of a path of the service that the first request reaches.
+  func address(of path: String) -> String {
+    String((firstCall?.url ?? "").dropLast(RouteText.path(ofURL: firstCall?.url ?? "").count)) + path
+  }
+
+  /// The first request of the turns.
+  var firstCall: Step.HTTPCall? {
+    for case .repeat(_, let steps) in steps.map(\.action) {
+      if case .http(let call)? = steps.first?.action { return call }
+    }
+    return nil
+  }
+}
