@@ -57,6 +57,44 @@ struct InitUseTests {
     #expect(try project.read("first.yml").contains("times: 50, expect: 404"))
   }
 
+  @Test("A service is used by the routes of its source that it answers, each 1,000 requests in all")
+  func routes() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("router.get('/feeds/:id', a)\nrouter.get('/gone', b)\nrouter.post('/new', c)\n", to: "lib/web.js")
+    let outcome = try run(project) { scenario, start in
+      let urls = scenario.steps.flatMap { step -> [String] in
+        guard case .repeat(_, let steps) = step.action else { return [] }
+        return steps.compactMap { if case .http(let call) = $0.action { call.url } else { nil } }
+      }
+      let refused = urls.first { $0.hasSuffix("/gone") }
+      let problem = refused.map {
+        Failure.Problem.http(
+          url: $0.replacingOccurrences(of: "{{port}}", with: "4711"), problem: .status(code: 404, expected: nil),
+          request: 1, of: 1)
+      }
+      return Self.service(on: [.tcp(host: "127.0.0.1", port: nil)], failing: problem)
+    }
+    #expect(outcome.code == .pass, "\(outcome.text)")
+    let file = try project.read("first.yml")
+    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/\", times: 25}"), "\(file)")
+    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/feeds/1\", times: 25}"), "\(file)")
+    #expect(!file.contains("gone") && !file.contains("new"), "\(file)")
+  }
+
+  @Test("A pattern of git that would match the folder of the baselines gets an exception")
+  func ignoredBaselines() throws {
+    for (pattern, isExcepted) in [("load\n*.o\n", true), ("*.o\n", false), ("baselines\n", false)] {
+      let project = try UseCaseProject(holding: 8)
+      try project.shell("git init -q .")
+      try project.write(pattern, to: ".gitignore")
+      try project.write("#!/bin/sh\n", to: "load")
+      #expect(try run(project, of: ["./load"]) { _, _ in .holding(8) }.code == .pass)
+      #expect(project.exists("baselines/.gitignore") == isExcepted)
+      let isIgnored = try project.shell("git check-ignore baselines/load/a.json || true")
+      #expect(isIgnored.isEmpty != (pattern == "baselines\n"), "\(pattern)")
+    }
+  }
+
   @Test("A service that speaks no HTTP is awaited at its port; one whose port was refused later, for a time")
   func others() throws {
     let problem = Failure.Problem.signalNotSent

@@ -42,7 +42,7 @@ struct Approve {
     var changes: [ApprovalChange] = []
     // Written baselines are reported even if the next one cannot be written.
     defer {
-      if !changes.isEmpty { invocation.console.report(changes) }
+      if !changes.isEmpty { invocation.report(changes, in: project.root) }
     }
     for scenario in selected {
       if let code = invocation.interruptedCode { return code }
@@ -78,7 +78,7 @@ struct Approve {
     } catch let error {
       guard from == nil, error.code == .notFound else { throw error }
       throw RunnerError(
-        problem: "there is no result to approve", place: path,
+        problem: "no result to approve", place: path,
         hint: "run `highwater check` first, or name the result of another machine with `--from`"
       )
     }
@@ -271,5 +271,16 @@ extension ApprovalChange {
     for metric in MetricName.wholeRun where !metric.counts(.reviewed) && !judged.contains(metric) {
       (before[metric], after[metric]) = (nil, nil)
     }
+  }
+}
+
+extension Invocation {
+  /// Prints what became of baselines, and warns if git ignores one that was written.
+  func report(_ changes: [ApprovalChange], in root: String) {
+    console.report(changes)
+    let written = changes.filter { $0.approval != nil && !$0.path.isEmpty }.map { absolute($0.path) }
+    guard !written.isEmpty, let (path, rule) = GitQuery.ignored(of: written, in: root) else { return }
+    console.warn("git ignores \(shown(path)) (\(rule)), so no other machine will have this baseline")
+    console.say("  hint: add the line `!*` to .gitignore in the folder of the baselines, or change that pattern")
   }
 }

@@ -30,7 +30,7 @@ struct MoveBaselines {
     }
     // Written baselines are reported even if the next commit cannot be built.
     defer {
-      if !changes.isEmpty { invocation.console.report(changes) }
+      if !changes.isEmpty { invocation.report(changes, in: studied.project.root) }
     }
     for plans in Dictionary(grouping: plans, by: \.commit).values.sorted(by: { $0[0].index < $1[0].index }) {
       let commit = try CommitBuild(plans[0].commit, in: studied.project.root)

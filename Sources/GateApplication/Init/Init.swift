@@ -46,7 +46,10 @@ struct Init {
     let attributes = repository.missingAttributes.map {
       InitReport.File(path: repository.shown($0), text: InitReport.attributes, exists: false)
     }
-    let files = [first] + jobs.compactMap { file(of: $0, in: repository) } + [attributes].compactMap(\.self)
+    let kept = repository.ignoresBaselines(of: starter.scenario.name).map {
+      InitReport.File(path: repository.shown($0), text: InitReport.keptBaselines, exists: false)
+    }
+    let files = [first] + jobs.compactMap { file(of: $0, in: repository) } + [attributes, kept].compactMap(\.self)
     for path in jobs.compactMap(\.path) where repository.leadsOut(path) {
       throw RunnerError(
         problem: "leads out of the repository by a symbolic link", place: repository.shown(path),

@@ -19,6 +19,9 @@ struct InitReport {
 
     """
 
+  /// The `.gitignore` of baselines: a pattern such as the name of the program would also match their folders.
+  static let keptBaselines = "!*\n"
+
   let starter: Starter
   let files: [File]
   /// Those whose files are written, or that have none.
@@ -41,7 +44,7 @@ struct InitReport {
     }
     page.paragraph(finding, indent: 2)
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
-    if jobs.isEmpty, files.count(where: { !$0.path.hasSuffix(".gitattributes") }) == 1 {
+    if jobs.isEmpty, !files.contains(where: { $0.path.contains(".y") && $0 != files[0] }) {
       page.paragraph("no CI system found; run `highwater check` in your CI job", indent: 2)
     }
     writeNextSteps(to: &page)
@@ -55,7 +58,7 @@ struct InitReport {
     case nil: return "\(command) ran and ended by itself"
     case .tcp(_, let port):
       let isHTTP = starter.scenario.steps.contains { if case .repeat = $0.action { true } else { false } }
-      let place = port.map { "port \($0)" } ?? "the port it is told"
+      let place = port.map { "port \($0)" } ?? "the port it is given"
       return "\(command) \(isHTTP ? "answers HTTP" : "listens") on \(place)"
     case .unix(let path): return "\(command) listens on `\(TerminalText.safe(path))`"
     default: return "\(command) keeps running but opens no listening socket"
@@ -84,9 +87,8 @@ struct InitReport {
   static func text(_ failed: StarterSearch.FailedStart, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     let line = "`\(TerminalText.safe(failed.command.shellLine))`"
-    let problem = TerminalText.safe(failed.isBuild ? failed.failure.causeText : failed.failure.problemText)
-    let what = failed.isBuild ? "the build failed" : "the program failed"
-    page.paragraph("error: \(what): \(line): \(problem)", indent: 0)
+    let problem = TerminalText.safe(failed.failure.end?.displayText ?? failed.failure.problemText)
+    page.paragraph("error: the \(failed.isBuild ? "build" : "program") failed: \(line): \(problem)", indent: 0)
     OutputLines.write(failed.failure.output, lines: 12, to: &page)
     let hint =
       failed.isBuild

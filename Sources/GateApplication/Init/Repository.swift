@@ -27,6 +27,15 @@ struct Repository {
     rootHas(".git") && !rootHas(".gitattributes") ? ".gitattributes" : nil
   }
 
+  /// The path of a `.gitignore` that keeps the baselines of a scenario, if git would ignore them, and not their folder.
+  func ignoresBaselines(of scenario: ScenarioName) -> String? {
+    let folder = PathText.relative(self.folder, to: root)
+    let baselines = self.folder == root ? "baselines" : "\(folder)/baselines"
+    let file = "\(baselines)/.gitignore"
+    let isIgnored = GitQuery.ignored(of: ["\(baselines)/\(scenario.pathComponent)/x.json"], in: root) != nil
+    return isIgnored && !rootHas(file) && GitQuery.ignored(of: [baselines], in: root) == nil ? file : nil
+  }
+
   /// Whether the repository uses the CI system of a job, by a file or the address of a remote repository.
   func uses(_ job: CISystem.Job) -> Bool {
     if rootHas(job.marker) { return true }
@@ -105,7 +114,7 @@ extension Repository {
   }
 
   /// The paths in a folder and below, the uppermost first; `.` is the repository.
-  private func paths(below path: String, levels: Int) -> [String] {
+  func paths(below path: String, levels: Int) -> [String] {
     let prefix = path == "." ? "" : "\(path)/"
     let inside = levels > 1 ? folders(in: path).flatMap { paths(below: prefix + $0, levels: levels - 1) } : []
     return (names(in: path).map { prefix + $0 } + inside).enumerated().sorted { one, other in

@@ -104,6 +104,23 @@ enum GitQuery {
     return !tracked([name], in: SafeFile.folder(of: path)).isEmpty
   }
 
+  /// The first of these paths that git ignores, with the rule, as in `.gitignore:1: logstat`; nil if it ignores none.
+  static func ignored(of paths: [String], in root: String) -> (path: String, rule: String)? {
+    // Each line is `SOURCE:LINE:PATTERN`, a tab and the path; a pattern with `!` says that the path is not ignored.
+    let words = ["-c", "core.quotePath=false", "check-ignore", "--verbose", "--"] + paths.prefix(mostPaths)
+    for line in output(of: words, in: root, atMost: 1 << 20)?.split(separator: "\n") ?? [] {
+      let parts = line.split(separator: "\t", maxSplits: 1)
+      let fields = parts[0].split(separator: ":", maxSplits: 2)
+      if parts.count == 2, fields.count == 3, !fields[2].hasPrefix("!") {
+        return (String(parts[1]), "\(fields[0]):\(fields[1]): \(fields[2])")
+      }
+    }
+    return nil
+  }
+
+  /// More paths are not passed to git at once: a command line has limits.
+  private static let mostPaths = 200
+
   /// The files of a checkout that are neither tracked nor ignored, relative to its root; nil if git does not know.
   ///
   /// Of a folder that is a repository itself, only the folder is listed.
