@@ -1,61 +1,64 @@
 import Foundation
 import Testing
 
-@Suite("From an empty repository to a caught regression: init, check, approve, check", .endsHangs)
-struct NewcomerTests {
-  /// A program that holds more memory after an edit of one word.
-  struct Example: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let files: [String: String]
-    /// The file, what is replaced in it, and the replacement.
-    let edit: (file: String, old: String, new: String)
-    /// A line of the project file that init writes.
-    let line: String
+/// A project of `first-gate.md`: the files of one of its sections.
+struct PageProject: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let files: [(name: String, text: String)]
+
+  private static let page: [String] = {
+    let path = "\(ExampleTests.root)/Sources/highwater/Documentation.docc/first-gate.md"
+    return ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").components(separatedBy: "\n## ")
+  }()
+
+  /// The commands above the sections, with their exit codes.
+  static let commands = page[0].matches(of: #/(?m)^highwater ([^\#\n]+)\#(?: exit code (\d))?/#).map { match in
+    (words: match.output.1.split(separator: " ").map(String.init), code: match.output.2.flatMap { Int32($0) } ?? 0)
   }
 
-  private static let examples = [
-    Example(
-      testDescription: "C with a Makefile",
-      files: [
-        "Makefile": "pack: main.c\n\tcc -o pack main.c\n",
-        "main.c": """
-        #include <stdlib.h>
-        #include <string.h>
-        int main(void) { return memset(malloc(20 << 20), 1, 20 << 20) == NULL; }
-        """,
-      ], edit: ("main.c", "20 <<", "24 <<"), line: "command: [./pack]"),
-    Example(
-      testDescription: "a Python package",
-      files: [
-        "pyproject.toml": "[project]\nname = \"report\"\nversion = \"1\"\n",
-        "report/__main__.py": "rows = ['row %d' % i for i in range(100000)]\n",
-      ], edit: ("report/__main__.py", "100000", "160000"), line: "command: [python3, -m, report]"),
-    Example(
-      testDescription: "a Node service",
-      files: [
-        "package.json": #"{"name": "shop", "scripts": {"start": "node server.js"}}"#,
-        "server.js": """
-        const cache = Buffer.alloc(20 << 20, 1);
-        require('http').createServer((request, response) => response.end(`${cache[7]}`)).listen(process.env.PORT || 3000);
-        """,
-      ], edit: ("server.js", "20 <<", "30 <<"), line: "ready: {tcp: \"{{port}}\"}"),
+  /// What a section needs to build its project; not Maven, which has to fetch its plugins.
+  private static let tools = [
+    "C with": "make", "C++": "cmake", "Rust": "cargo", "Go": "go", "Python": "python3", "Node": "node",
+    "Swift": "swift",
   ]
 
-  @Test("Four commands", arguments: examples)
-  func fourCommands(example: Example) throws {
+  private static func isInstalled(_ program: String) -> Bool {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+  }
+
+  /// Those whose tools this machine has.
+  static let all = page.dropFirst().compactMap { section -> PageProject? in
+    let tool = tools.first { section.hasPrefix($0.key) }?.value
+    guard let tool, isInstalled(tool) else { return nil }
+    let files = section.matches(of: #/`([^`\n]+)`:\n\n```\w*\n((?s:.*?))```/#)
+    return PageProject(
+      testDescription: String(section.prefix { $0 != "\n" }),
+      files: files.map { (String($0.output.1), String($0.output.2)) })
+  }
+}
+
+@Suite("From an empty repository to a caught regression: init, check, approve, check", .endsHangs)
+struct NewcomerTests {
+  @Test("The commands of the page end as it says, and the last one finds the rise", arguments: PageProject.all)
+  func page(example: PageProject) throws {
+    try #require(PageProject.commands.map(\.code) == [0, 5, 0, 0, 1])
     let project = try TemporaryProject()
     for (name, text) in example.files { try project.write(text, to: name) }
-    let first = try Highwater.run("init", "--yes", in: project)
-    try #require(first.code == 0, "\(first.text)")
-    let file = try project.read("highwater.yml")
-    #expect(file.contains(example.line) && file.split(separator: "\n").count <= 25, "\(file)")
-    // Fewer repetitions than the default only make the test short.
-    #expect(try Highwater.run("check", "--repetitions", "5", in: project).code == 5)
-    #expect(try Highwater.run("approve", in: project).code == 0)
-    let text = try project.read(example.edit.file)
-    try project.write(text.replacingOccurrences(of: example.edit.old, with: example.edit.new), to: example.edit.file)
-    let check = try Highwater.run("check", "--repetitions", "5", in: project)
-    #expect(check.code == 1, "\(check.text)")
+    for (index, command) in PageProject.commands.enumerated() {
+      if index == 4 {
+        for (name, text) in example.files {
+          try project.write(text.replacing("20 << 20", with: "24 << 20").replacing("20<<20", with: "24<<20"), to: name)
+        }
+      }
+      let outcome = try Highwater.start(command.words, in: project).wait()
+      try #require(outcome.code == command.code, "\(command.words): \(outcome.text)")
+      // Only to make the test short.
+      if index == 0 {
+        try project.write(
+          try project.read("highwater.yml") + "defaults: {repetitions: 5, explain: off}\n", to: "highwater.yml")
+      }
+    }
     #expect(project.cgroups() == [])
   }
 
