@@ -6,14 +6,14 @@ package struct Highwater: ParsableCommand {
     commandName: "highwater",
     abstract: "Fails a build when a program's memory rises.",
     discussion: """
-      Highwater runs scripted scenarios of a program, reads the kernel's figures for its whole process tree, compares \
-      peak and steady resident memory with baselines that the team approved, and answers by exit code.
+      Highwater runs scripted scenarios of a program, measures its whole process tree with the kernel's own counters, and \
+      compares peak and steady resident memory with baselines that your team approved. The exit code is the verdict.
 
-      A first round:
+      To start:
         highwater init       # writes a highwater.yml for the program in this folder
-        highwater check      # runs all; exit code 5: there is no baseline yet
-        highwater approve    # what was measured becomes the baseline: commit it
-        highwater check      # from now on 0 is pass, 1 is a regression
+        highwater check      # runs all scenarios; exit code 5: no baseline yet
+        highwater approve    # makes the result the baseline; commit it
+        highwater check      # from now on 0 is a pass, 1 a regression
 
       Without a project file: highwater record -- COMMAND [ARG…]
 
@@ -22,9 +22,9 @@ package struct Highwater: ParsableCommand {
         1 regression     a gated metric is worse than its tolerance or limit
         2 usage          bad arguments or files, or nothing can be measured here
         3 failed         a target crashed, timed out or a step failed
-        4 inconclusive   it could not be decided
-        5 no-baseline    none, or none for this environment
-        6 delivery       only with --require-delivery
+        4 inconclusive   undecided: too noisy, or a metric is missing
+        5 no-baseline    no baseline, or none for this environment
+        6 delivery       a webhook failed (only with --require-delivery)
         130, 143         interrupted by SIGINT, SIGTERM
       """,
     version: VersionReport.text(commit: ThisProcess.buildCommit),

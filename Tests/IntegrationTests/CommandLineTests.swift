@@ -67,6 +67,21 @@ struct CommandLineTests {
     #expect(outcome.errors.contains("highwater.yml"))
   }
 
+  @Test("No example of a command's help is wrapped at 80 columns")
+  func examples() throws {
+    let project = try TemporaryProject()
+    let overview = try Highwater.run("--help", in: project).output
+    let commands = overview.matches(of: #/(?m)^  ([a-z]+)  +[A-Z]/#).map { String($0.output.1) }
+    try #require(commands.contains("init") && commands.contains("limit"))
+    for command in commands {
+      let lines = try Highwater.run("help", command, in: project).output.split(separator: "\n")
+      let examples = lines.indices.filter { lines[$0].hasPrefix("  highwater ") && lines[$0].contains("#") }
+      for index in examples {
+        #expect(!(lines[index + 1].first?.isLetter ?? false) || lines[index + 1].hasPrefix("USAGE"), "\(lines[index])")
+      }
+    }
+  }
+
   @Test("Completion scripts are generated for the usual shells", arguments: ["bash", "zsh", "fish"])
   func completion(shell: String) throws {
     let outcome = try Highwater.run("--generate-completion-script", shell, in: TemporaryProject())

@@ -94,7 +94,7 @@ struct ExitCodeTests {
       "results of different scenarios", before: result(".scenarios[].name = \"b\""),
       run: "compare r.json .highwater/result.json", 5, "no-baseline"),
     .init("approving an empty result", before: result(".scenarios = []"), run: "approve --from r.json", 2, "is empty"),
-    .init("approving nothing", run: "approve", 2, "there is no result to approve"),
+    .init("approving nothing", run: "approve", 2, "no result to approve"),
     .init(
       "a trend without a history", yaml: "version: 1\nscenarios: [{name: a, target: [a]}]\n", run: "trend", 2,
       "no history"),

@@ -368,7 +368,7 @@ struct ExplainTests {
   func staticProgram() throws {
     let outcome = try Highwater.run("explain", in: try project(Self.staticKnown.command))
     #expect(outcome.code == 0 && outcome.text.contains("released_16m() (static-memory) ← main"), "\(outcome.text)")
-    #expect(outcome.text.contains("who holds heap memory is unknown"), "\(outcome.text)")
+    #expect(outcome.text.contains("the holders of heap memory are unknown"), "\(outcome.text)")
   }
 
   @Test(

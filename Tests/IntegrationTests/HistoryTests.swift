@@ -105,7 +105,7 @@ struct HistoryTests {
     let project = try TemporaryProject()
     for command in ["list", "export"] {
       let outcome = try history(command, in: project)
-      #expect(outcome.code == 2 && outcome.errors.contains("h.sqlite: error: there is no history"))
+      #expect(outcome.code == 2 && outcome.errors.contains("h.sqlite: error: no history"))
       #expect(outcome.output.isEmpty)
     }
     #expect(try Highwater.run("history", "prune", in: project).code == 2)

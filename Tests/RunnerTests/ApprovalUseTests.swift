@@ -17,7 +17,7 @@ struct ApprovalUseTests {
     let before = try project.baselines()
     let refused = try project.approve(configure)
     #expect(refused.code == .usage, sourceLocation: sourceLocation)
-    let words = "skipped load \(text) hint: \(hint) hint: `--force` approves it all the same"
+    let words = "skipped load \(text) hint: \(hint) hint: `--force` approves it anyway"
     #expect(refused.text.contains(words), "\(refused.output)", sourceLocation: sourceLocation)
     #expect(try project.baselines() == before, sourceLocation: sourceLocation)
     let forced = try project.approve {
@@ -55,6 +55,21 @@ struct ApprovalUseTests {
     let head = try project.commit()
     _ = try project.check(variables: ["HIGHWATER_COMMIT": String(head.prefix(7))])
     #expect(try project.approve().code == .pass)
+  }
+
+  @Test("A baseline that git ignores is written, with a warning that names the pattern")
+  func ignoredByGit() throws {
+    for (pattern, isIgnored) in [("load", true), ("load\n!baselines/*/", false)] {
+      let project = try UseCaseProject(holding: 8)
+      try project.commit()
+      try project.write(pattern, to: ".gitignore")
+      _ = try project.check()
+      let approval = try project.approve()
+      #expect(approval.code == .pass)
+      let warning = "warning: git ignores baselines/load/"
+      #expect(approval.text.contains(warning) == isIgnored, "\(approval.errors)")
+      #expect(approval.text.contains("(.gitignore:1: load), so no other machine") == isIgnored, "\(approval.errors)")
+    }
   }
 
   @Test("A result with uncommitted changes is approved, and its baseline is marked")

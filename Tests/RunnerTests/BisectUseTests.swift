@@ -148,7 +148,7 @@ struct BisectUseTests {
   func refused() throws {
     let repository = try Repository { _, _ in 24 }
     let same = try repository.bisect()
-    #expect(same.code == .inconclusive && same.text.contains("the ends do not differ"), "\(same.text)")
+    #expect(same.code == .inconclusive && same.text.contains("use the same memory"), "\(same.text)")
     #expect(same.text.contains("peak_rss 24.0 MiB to 24.0 MiB (0.0 %)"))
     let swapped = try repository.bisect { ($0.good, $0.bad) = ("main", "main~3") }
     #expect(swapped.code == .usage && swapped.text.contains("--good is newer than --bad"), "\(swapped.text)")

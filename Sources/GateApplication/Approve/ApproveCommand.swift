@@ -4,7 +4,7 @@ import GateCore
 struct ApproveCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Makes the last result the baseline; measures nothing without --measure.",
+    abstract: "Makes the last result the baseline.",
     discussion: """
       Takes the last check on this machine, or the result of another one (a CI artifact: the folder, or its result file). \
       A scenario without a baseline gets one; for another one the change is written to a file of its own beside it, so \
@@ -42,7 +42,7 @@ struct ApproveCommand: UseCaseCommand {
   @Flag(help: "Approve only scenarios that improved.")
   var ratchet = false
 
-  @Flag(help: "Make the approved changes since a baseline a part of it, where the result confirms them.")
+  @Flag(help: "Fold the changes approved since a baseline into it, if the result confirms them.")
   var fold = false
 
   @Flag(help: "Measure the approved commit, for scenarios that have no baseline for this kind of machine.")
@@ -57,7 +57,7 @@ struct ApproveCommand: UseCaseCommand {
   @Flag(help: "Approve the last run of suites (`highwater suite`), instead of the last check.")
   var suite = false
 
-  @Flag(help: "Approve results that would be refused, and results that pass.")
+  @Flag(help: "Approve results that would otherwise be refused, or that already pass.")
   var force = false
 
   @OptionGroup var project: ProjectOptions
@@ -67,7 +67,7 @@ struct ApproveCommand: UseCaseCommand {
   func validate() throws {
     if let reason, reason.utf8.count > 4096 { throw ValidationError("--reason takes at most 4096 bytes") }
     guard !measure || from == nil && !ratchet && !fold else {
-      throw ValidationError("--measure makes results of its own: it excludes --from, --ratchet and --fold")
+      throw ValidationError("--measure makes its own results: it excludes --from, --ratchet and --fold")
     }
     guard !suite || from == nil && !ratchet && !fold && !measure else {
       throw ValidationError("--suite excludes --from, --ratchet, --fold and --measure")

@@ -55,9 +55,9 @@ private struct BisectBlock {
     case .creep: "creep: no commit holds a large part of the rise"
     case .range: "first bad commit is one of \(commitCount) (the rest cannot be built or measured)"
     case .noisy: "first bad commit is one of \(commitCount) (the values are too noisy to tell which)"
-    case .same: "the ends do not differ, so there is no rise to search"
+    case .same: "the good and the bad commit use the same memory, so there is no rise to search"
     case .lower: "the bad commit uses less memory than the good one"
-    case .undecided: "the ends cannot be told apart: the values are too noisy"
+    case .undecided: "the values are too noisy to tell the good from the bad commit"
     case .nothingMeasured: "the good and bad commits share no gated metric"
     case .failed: failureText
     }

@@ -138,7 +138,7 @@ enum ShardOption: Sendable, Equatable {
     case .auto:
       guard let known = ci.knownShard else {
         throw RunnerError(
-          problem: "--shard auto: no variable of a CI system tells the shard of this job",
+          problem: "--shard auto: no CI variable says which shard this job is",
           hint: "write it, as in `--shard 2/4`, or let the CI system split the job, as with `parallel: 4` on GitLab")
       }
       return RunInfo.Shard(index: known.index, count: known.count, scenarios: names)

@@ -250,7 +250,7 @@ struct ComparisonOptions: ParsableArguments {
 
 /// Whether webhooks are sent, and must arrive.
 struct DeliveryOptions: ParsableArguments {
-  @Flag(help: "Send no webhooks; their environment variables need not be set.")
+  @Flag(help: "Send no webhooks; their environment variables may be unset.")
   var noNotify = false
 
   @Flag(help: "Exit with code 6 if the check passed but a webhook could not be delivered.")

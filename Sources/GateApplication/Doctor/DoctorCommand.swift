@@ -4,15 +4,15 @@ import GateCore
 struct DoctorCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Tells what this machine permits, what would be better, and how.",
+    abstract: "Reports what can be measured on this machine, and how to improve it.",
     usage: "highwater doctor [<options>]",
     discussion: """
-      Tries everything that measuring needs, runs a small program some times to see how far equal runs differ, and \
-      names the scenarios whose needs are not met. No project file is needed. The exit code is 2 where nothing can be \
+      Tries everything that measuring needs, runs a small program several times to see how much identical runs differ, \
+      and names the scenarios whose needs are not met. No project file is needed. The exit code is 2 if nothing can be \
       measured.
 
         highwater doctor
-        highwater doctor --json - | jq -r '.properties[] | select(.status != "good") | .hint'
+        highwater doctor --json - | jq -r '.properties[].hint // empty'
       """
   )
 

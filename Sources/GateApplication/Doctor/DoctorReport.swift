@@ -127,7 +127,7 @@ extension ProbeNoise {
   fileprivate var text: String {
     guard let range = ValueSummary(durations.map(\.inSeconds))?.range else { return "no run was measured" }
     let times = [range.lowerBound, range.upperBound].map { Format.exactTime(.seconds($0)) }
-    return "\(peaks.count) equal runs of a shell: peaks differ by \(Format.amount(peakRange)) "
+    return "\(peaks.count) identical runs of a shell: peaks differ by \(Format.amount(peakRange)) "
       + "(\(Format.amount(peaks.min() ?? .zero))); they took \(times[0]) to \(times[1])"
   }
 

@@ -4,14 +4,14 @@ import GateCore
 struct ExplainCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Says which functions hold the memory of a scenario, and which hold more than in another build.",
+    abstract: "Shows which functions hold a scenario's memory, and which hold more than in another build.",
     usage: "highwater explain [<options>] [<name> ...]",
     discussion: """
-      Runs scenarios some more times under a profiler, without rebuilding the program: the memory of the process that rose \
-      most, by call stack. The values of these runs are never used for verdicts.
+      Runs scenarios a few more times under a profiler, without rebuilding the program, and shows the memory of the process \
+      that rose most by call stack. The values of these runs never decide a verdict.
 
-        highwater explain redis-load                       # beside the approved build
-        highwater explain --against build-main/server      # beside another build
+        highwater explain redis-load                       # and the approved build
+        highwater explain --against build-main/server      # and another build
         highwater explain --against-ref main --build make
         highwater explain --metric growth redis-load       # what a leak adds
         highwater explain --json main.json redis-load      # for a later comparison

@@ -64,7 +64,7 @@ extension HistoryError {
     case "25006": self.init(code: .notWritable, path: path, problem: "is read-only: \(message)")
     case "42501":
       self.init(
-        code: .notWritable, path: path, problem: "does not permit this: \(message)",
+        code: .notWritable, path: path, problem: "does not allow this: \(message)",
         hint: "the article `postgresql` has the privileges of each role")
     case "53100", "53000": self.init(code: .unavailable, path: path, problem: "cannot be written: \(message)")
     case "55P03", "57014": self.init(code: .busy, path: path, problem: "is too slow or locked: \(message)")

@@ -12,7 +12,7 @@ struct StoredJSON<Value: Decodable> {
 
   mutating func value(_ id: Int64) throws -> Value {
     if let value = values[id] { return value }
-    guard let json = try find(id) else { throw DamagedRow("there is no \(Value.self) with the ID \(id)") }
+    guard let json = try find(id) else { throw DamagedRow("no \(Value.self) with the ID \(id)") }
     let value = try JSONColumn.decode(Value.self, from: json)
     values[id] = value
     return value

@@ -4,11 +4,11 @@ import GateCore
 struct InitCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Writes a first project file, and the job of the CI system.",
+    abstract: "Writes a first project file and a CI job.",
     usage: "highwater init [--yes] [--output <file>] [-- <command> [<argument> ...]]",
     discussion: """
       Looks for what the repository builds (Swift, Cargo, npm, Go, Maven, Gradle, Python, CMake, Meson, Make, a jar, an \
-      executable), or uses the command after --. Builds and runs it, to see whether it ends by itself or listens on a \
+      executable, a Dockerfile), or uses the command after --. Builds and runs it, to see whether it ends by itself or listens on a \
       port, and writes a scenario that works. For a repository with \(Init.markers.joined(separator: " or ")), or on GitHub \
       or GitLab, it also writes the job.
 
@@ -16,8 +16,8 @@ struct InitCommand: UseCaseCommand {
         highwater init --yes
         highwater init -- ./server --port {{port}}
 
-      Existing files stay as they are. Where there is no terminal to ask on, --yes is needed. Otherwise nothing is run or \
-      written, and the exit code is 2.
+      Existing files are left unchanged. Without a terminal, --yes is required; otherwise nothing is run or written, and the \
+      exit code is 2.
       """
   )
 
@@ -25,7 +25,7 @@ struct InitCommand: UseCaseCommand {
     parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
   var command: [String] = []
 
-  @Flag(name: .shortAndLong, help: "Write the files without a question.")
+  @Flag(name: .shortAndLong, help: "Write the files without asking.")
   var yes = false
 
   @Option(

@@ -56,7 +56,7 @@ extension Measurer {
     guard let obstacle = limiting.obstacle else { return limiting }
     throw RunnerError(
       problem: "cannot limit memory: cannot create a memory cgroup here: \(obstacle.causeText)",
-      hint: "\(obstacle.remedyText); `highwater doctor` tells what this machine allows")
+      hint: "\(obstacle.remedyText); `highwater doctor` reports what this machine allows")
   }
 }
 

@@ -11,7 +11,7 @@ struct LimitCommand: UseCaseCommand {
       At a limit a scenario survives, is slowed down, is killed, exits by itself or makes no progress. Baselines, history \
       and the last result stay as they are. It needs a memory cgroup.
 
-        highwater limit redis-load     # e.g. needs 58.2 MiB; full speed from 71.0 MiB
+        highwater limit redis-load   # needs 58.2 MiB; full speed from 71.0 MiB
         highwater limit --json limits.json
 
       The answer comes with `requests` and `limits` for Kubernetes, and with the line `limit: {survives: …}` for the \

@@ -131,7 +131,7 @@ private struct LimitBlock {
     var notes: [String] = []
     if let passed = search.survivorBelowDeath, let death = search.highestDeath {
       notes.append(
-        "not monotone: it passed at \(amount(passed)), too, but not at \(amount(death)); it fails at random, or sets "
+        "not monotone: it also passed at \(amount(passed)), but not at \(amount(death)); it fails at random, or sets "
           + "its own limits by the memory limit")
     }
     if let need = search.need, let peak = search.usual.peak, need > peak + search.machine.batches {

@@ -4,7 +4,7 @@ import GateCore
 struct MergeCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge",
-    abstract: "Makes one result of those of several jobs (check --shard).",
+    abstract: "Combines the results of a check split by --shard.",
     discussion: """
       Ends a check that was split over several jobs: merges their result files, in any order, and does what check does \
       at its end: the summary, reports, result.json, the history and webhooks. Without a project file it only reports.

@@ -4,17 +4,17 @@ import GateCore
 struct NoiseCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "noise",
-    abstract: "Runs scenarios against themselves: their noise, and the tolerance that fits.",
+    abstract: "Measures how much identical runs differ, and suggests tolerances.",
     usage: "highwater noise [<options>] [<name> ...]",
     discussion: """
-      Runs all scenarios, or those that are named, as check would, and tells how far equal runs differ, the smallest \
-      rise that a check could see, and a tolerance to copy into the project file. Also tries other \
+      Runs all scenarios, or those that are named, as check would, and reports how much identical runs differ, the smallest \
+      rise that a check can see, and a tolerance to copy into the project file. Also tries other \
       `isolation` settings, with half as many runs, and reports which are quieter. Baselines, history and the last result \
       stay as they are.
 
         highwater noise                          # all
         highwater noise redis-load --as-is       # one, and no other settings
-        highwater noise --repetitions 40 load    # surer figures
+        highwater noise --repetitions 40 load    # more precise
         highwater noise --json - | jq '.scenarios[].metrics[] | {name, deviation}'
       """
   )

@@ -85,7 +85,7 @@ enum ApprovalReport {
       }
     }
     if reasons.allSatisfy(\.canBeOverridden) {
-      page.paragraph("`--force` approves it all the same", indent: 11, label: "hint: ")
+      page.paragraph("`--force` approves it anyway", indent: 11, label: "hint: ")
     }
   }
 

@@ -11,9 +11,9 @@ struct SelfCheckCommand: UseCaseCommand {
       target is made to hold, and judges them with their own gates. Baselines, history and the last result stay as \
       they are; nothing is sent. The kind `held` needs ptrace, the others a dynamically linked program.
 
-        highwater selfcheck                           # memory that is held from the start must be found
-        highwater selfcheck --kind all                # and a leak, a spike, a worker's leak, …
-        highwater selfcheck --inject 0                # nothing is injected, so nothing may be found
+        highwater selfcheck                  # memory held from the start
+        highwater selfcheck --kind all       # and a leak, a spike, a worker's leak, …
+        highwater selfcheck --inject 0       # nothing, so nothing may be found
         highwater selfcheck --inject 2MiB redis-load
 
       Exit codes: 0 if each gate found what was injected, 1 if one did not or found something else, 3 and 4 as in check.

@@ -23,7 +23,7 @@ struct ApproveSuite {
     let suites = names.isEmpty ? place.suites : names.map { ScenarioName($0).pathComponent }
     guard !suites.isEmpty else {
       throw RunnerError(
-        problem: "there is no result of a suite to approve", place: place.artifacts.path,
+        problem: "no suite result to approve", place: place.artifacts.path,
         hint: "run `highwater suite -- COMMAND` first")
     }
     let codes = try suites.map { try approve(place.result(ofFolder: $0), in: place, invocation) }

@@ -4,20 +4,20 @@ import GateCore
 struct SuiteCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "suite",
-    abstract: "Runs a suite of tests as it is, and gives each test a peak, a baseline and a verdict.",
+    abstract: "Runs a test suite unchanged, and judges the peak memory of each test.",
     usage: "highwater suite [<options>] -- <command> [<argument> ...]",
     discussion: """
       Runs the command once, with a plugin that reads and resets the high-water mark of memory at each test; the repository \
-      needs no change. A test that needs more than was approved then runs alone, which decides: what a test does because \
-      of those before it is told apart from what it does itself.
+      needs no change. A test that needs more than was approved then runs alone, and that run decides, so it is not blamed \
+      for what earlier tests left behind.
 
-        highwater suite -- pytest                  # exit code 5: there is no baseline yet
-        highwater approve --suite                  # one file for all tests: commit it
+        highwater suite -- pytest                  # exit code 5: no baseline yet
+        highwater approve --suite                  # one file for all: commit it
         highwater suite -- pytest                  # 0 is pass, 1 is a regression
         highwater suite --limit 200MiB -- pytest   # also without a baseline
 
       Frameworks: pytest, go test, cargo test, node --test, ctest, and with --framework googletest a program of GoogleTest. \
-      Where programs of tests can list them, as with Go, Rust, ctest and GoogleTest, each test has a process of its own.
+      Test programs that can list their tests (Go, Rust, ctest, GoogleTest) run each one in its own process.
 
       Exit codes: 0 pass, 1 a test needs more, 2 bad arguments, 3 a test failed, the suite crashed or no test was reported, \
       4 it could not be decided, 5 no baseline.

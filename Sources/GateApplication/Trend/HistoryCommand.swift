@@ -14,7 +14,7 @@ struct HistoryCommand: ParsableCommand {
         highwater history import runs.jsonl artifacts/*/result.json
         highwater history import --format asv results
         highwater history list --events
-        highwater history acknowledge 4f2a91c0d --reason "the new cache, worth its 3 MiB"
+        highwater history acknowledge 4f2a91c0d --reason "the new cache"
         highwater history prune --keep 500
       """,
     subcommands: [

@@ -101,7 +101,7 @@ struct HostileFileTests {
     #expect(
       try verdict("version: 1\nbaselines: \(String(repeating: "x", count: 300_000))\n") == """
         highwater.yml:2:12: error: this string is longer than 256 KiB
-          hint: put it into a file of its own; the target's input can be `stdin: {file: path}`
+          hint: put it into its own file; the target's input can be `stdin: {file: path}`
         """
     )
   }

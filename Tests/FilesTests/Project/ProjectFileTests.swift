@@ -30,8 +30,8 @@ struct LocateTests {
     }
     #expect(
       error?.description.replacing(folder.path, with: "ROOT") == """
-        error: there is no project file from `ROOT/inner/a` up to `ROOT/inner`
-          hint: create `highwater.yml` there, or name a file with `--config FILE`
+        error: no project file from `ROOT/inner/a` up to `ROOT/inner`
+          hint: `highwater init` writes one; `--config FILE` names another
         """
     )
   }
@@ -42,7 +42,7 @@ struct LocateTests {
     let error = #expect(throws: ProjectError.self) {
       try ProjectFile.locate(explicit: nil, from: "\(folder.path)/a")
     }
-    #expect(error?.diagnostics.first?.problem == "there is no project file in `\(folder.path)/a`")
+    #expect(error?.diagnostics.first?.problem == "no project file in `\(folder.path)/a`")
   }
 
   @Test("An explicit path is resolved against the working directory, and nothing is searched")

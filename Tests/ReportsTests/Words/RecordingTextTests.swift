@@ -154,7 +154,7 @@ struct RecordingTextTests {
       ),
       (
         .stepsSkipped(from: .init(.step, at: [.step(number: 4, of: 7)], text: "wait: 1 s")),
-        "the target ended before the script did: steps from `step 4 of 7 `wait: 1 s`` on were not run"
+        "the target ended before the script did: `step 4 of 7 `wait: 1 s`` and the steps after it were not run"
       ),
       (
         .killedAfterStop(signal: .term, grace: .seconds(10)),

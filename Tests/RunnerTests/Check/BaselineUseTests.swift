@@ -163,7 +163,7 @@ struct BaselineUseTests {
   func nothingToApprove() throws {
     let approval = try UseCaseProject(holding: 8).approve()
     #expect(approval.code == .usage)
-    #expect(approval.errors.contains("there is no result to approve") && approval.errors.contains("highwater check"))
+    #expect(approval.errors.contains("no result to approve") && approval.errors.contains("highwater check"))
   }
 
   @Test("A limit is judged without a baseline", arguments: [("6MiB", ExitCode.regression), ("60MiB", .pass)])

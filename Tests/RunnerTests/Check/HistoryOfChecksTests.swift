@@ -184,7 +184,7 @@ struct HistoryOfChecksTests {
   func noHistory() throws {
     let project = try project()
     let missing = try trend(in: project)
-    #expect(missing.code == .usage && missing.errors.contains("there is no history"))
+    #expect(missing.code == .usage && missing.errors.contains("no history"))
     let damaged = String(repeating: "no database ", count: 100)
     try project.write(damaged, to: "h.sqlite")
     try project.write("kept", to: "t.html")

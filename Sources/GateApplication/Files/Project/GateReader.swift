@@ -138,7 +138,7 @@ struct GateReader {
     guard rule.isExact else { return }
     if !rule.metric.isCounted {
       context.printError(
-        "`\(rule.metric)` cannot be exact: equal runs differ by some pages", at: fields.place(of: "exact"),
+        "`\(rule.metric)` cannot be exact: identical runs differ by a few pages", at: fields.place(of: "exact"),
         hint: "`exact` is for \(Shown.list(CountMetric.allCases.map(\.rawValue))) and `instances.CLASS`")
     } else if fields["tolerance"] != nil {
       context.printError(

@@ -33,8 +33,8 @@ enum ProjectFile {
     let places = root == start ? "in `\(Shown.path(start))`" : "from `\(Shown.path(start))` up to `\(Shown.path(root))`"
     throw ProjectError(
       Diagnostic(
-        problem: "there is no project file \(places)",
-        hint: "create `highwater.yml` there, or name a file with `--config FILE`"
+        problem: "no project file \(places)",
+        hint: "`highwater init` writes one; `--config FILE` names another"
       )
     )
   }

@@ -111,7 +111,7 @@ private struct Walk {
         Diagnostic(
           place: place.description,
           problem: "this string is longer than 256 KiB",
-          hint: "put it into a file of its own; the target's input can be `stdin: {file: path}`"
+          hint: "put it into its own file; the target's input can be `stdin: {file: path}`"
         )
       )
     }

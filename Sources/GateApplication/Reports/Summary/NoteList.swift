@@ -64,7 +64,7 @@ struct NoteList {
     }
     let more = all.count > Self.mostNames ? " and \(Format.count(all.count - Self.mostNames, "other"))" : ""
     return "leaks of up to this much per iteration cannot be seen here: "
-      + all.prefix(Self.mostNames).joined(separator: ", ") + more + "; `--verbose` tells why"
+      + all.prefix(Self.mostNames).joined(separator: ", ") + more + "; `--verbose` shows why"
   }
 
   /// For a passing scenario, notes that are true of every run are not repeated.

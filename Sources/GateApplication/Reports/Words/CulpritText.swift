@@ -104,8 +104,8 @@ extension CulpritFinding {
         + "is named: \(reason.text(of: runtime))"
     case .other(let part, let rise): "\(Format.difference(Double(rise.count))) \(part.riseText)"
     case .ended(let rise):
-      "no function is named: most of the growth, \(Format.difference(Double(rise.count))), did not go on; the steps may "
-        + "begin before the start of the program is over"
+      "no function is named: most of the growth, \(Format.difference(Double(rise.count))), was one-off; the steps may "
+        + "start before the program has finished starting"
     }
   }
 }
@@ -325,8 +325,8 @@ extension MemoryProfile.Method {
 
   private var limits: String {
     switch self {
-    case .stopsAndBlocks: "live blocks are estimates; who touched a page first need not hold it"
-    case .stops: "who holds heap memory is unknown; who touched a page first need not hold it"
+    case .stopsAndBlocks: "live blocks are estimates; the function that first touched a page may not own it"
+    case .stops: "the holders of heap memory are unknown; the function that first touched a page may not own it"
     case .blocks: "live blocks are estimates; memory outside the heap is not attributed"
     case .mappings: "no call stacks"
     }

@@ -29,7 +29,7 @@ extension MachineNote {
       "\(usable) of \(online) CPUs may be used here: programs with one thread or arena per CPU may use either "
         + "number; name the CPUs (`isolation: {cpus: …}`), or allow all"
     case .addressesNotFixed:
-      "addresses cannot be fixed here, mostly because a seccomp filter blocks personality(2): equal runs differ about "
+      "addresses cannot be fixed here, mostly because a seccomp filter blocks personality(2): identical runs differ about "
         + "three times as much; allow it in the container's profile, or write `isolation: {aslr: on}`"
     }
   }

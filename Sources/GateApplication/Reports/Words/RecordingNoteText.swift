@@ -48,7 +48,7 @@ extension RecordingNote {
     case .tooManyEvents(let most): "the target reported more than \(most) events; the later ones are left out"
     case .event(let event): event.displayText
     case .stepsSkipped(let part):
-      "the target ended before the script did: steps from `\(part.displayText)` on were not run"
+      "the target ended before the script did: `\(part.displayText)` and the steps after it were not run"
     case .patternTooSlow(let pattern):
       "the regular expression `\(pattern)` took too long on some lines of the output, which count as not matching"
     case .killedAfterStop(let signal, let grace):
@@ -57,7 +57,7 @@ extension RecordingNote {
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .processFailed(let command, let status):
-      "a process failed, and the target ended well all the same: `\(command)` \(status.displayText)"
+      "a process failed, yet the target ended as expected: `\(command)` \(status.displayText)"
     case .stoppedItself(let command):
       "`\(command)` had stopped itself (SIGSTOP) when the time was over, and nobody continued it; a program that waits to be "
         + "traced does so, and it "

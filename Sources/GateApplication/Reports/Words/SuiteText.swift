@@ -30,7 +30,7 @@ extension TestReason {
   var hint: String? {
     switch self {
     case .suspected, .undecided, .notRunAlone: "compare with a commit: `--against-ref REVISION`"
-    case .ambiguous: "give each test a name of its own"
+    case .ambiguous: "give each test its own name"
     default: nil
     }
   }
@@ -58,9 +58,9 @@ extension SuiteProblem {
 
   var hint: String? {
     switch self {
-    case .noTests: "the command must run a supported framework with this environment: see `highwater help suite`"
+    case .noTests: "the command must run a supported framework and pass its environment on; see `highwater help suite`"
     case .failed, .unreadable: nil
-    case .tooManyTests: "split the suite, each part with a `--name` of its own"
+    case .tooManyTests: "split the suite, giving each part its own `--name`"
     }
   }
 }

@@ -51,7 +51,7 @@ extension AllocationRefusal {
     case .notLoaded:
       "the program did not load the library that counts: it is fully static, or set-user-ID; link it dynamically"
     case .replaced:
-      "the program contains an allocator of its own (a `malloc` in the executable); link the allocator as a library"
+      "the program contains its own allocator (a `malloc` in the executable); link the allocator as a library"
     case .failedRepetition: "the scenario failed while its allocations were counted"
     }
   }

@@ -29,7 +29,7 @@ extension HistoryLocation {
       }
     guard let history else {
       throw RunnerError(
-        problem: "there is no history\(noHistoryDetail(in: invocation))", place: invocation.shown(shown),
+        problem: "no history\(noHistoryDetail(in: invocation))", place: invocation.shown(shown),
         hint: "`\(Tool.name) check` creates it; `\(Tool.name) history import FILE` adds the runs of other machines")
     }
     return history

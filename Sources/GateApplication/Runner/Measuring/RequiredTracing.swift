@@ -34,6 +34,6 @@ extension Scenario {
     let barrier = barriers.first ?? .unknown
     return Diagnostic(
       place: place?.description, problem: "\(problem), which is not permitted here (\(barrier.causeText))",
-      hint: "\(barrier.remedyText); `highwater doctor` tells what this machine allows")
+      hint: "\(barrier.remedyText); `highwater doctor` reports what this machine allows")
   }
 }

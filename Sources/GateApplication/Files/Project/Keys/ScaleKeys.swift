@@ -33,7 +33,7 @@ enum ScaleKeys {
       context.printError(
         "`\(row.name)` must be \(Scale.fewestValues) to \(Scale.mostValues) numbers in ascending order",
         at: value.place,
-        hint: "with fewer nobody can tell whether memory grows in proportion; such as `\(row.example)`")
+        hint: "fewer do not show whether memory grows in proportion; such as `\(row.example)`")
       return nil
     }
     return texts
