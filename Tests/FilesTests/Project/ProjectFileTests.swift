@@ -31,7 +31,7 @@ struct LocateTests {
     #expect(
       error?.description.replacing(folder.path, with: "ROOT") == """
         error: no project file from `ROOT/inner/a` up to `ROOT/inner`
-          hint: `highwater init` writes one; `--config FILE` names another
+          hint: `highwater init` writes a `highwater.yml`; `--config FILE` names another file
         """
     )
   }

@@ -34,7 +34,7 @@ enum ProjectFile {
     throw ProjectError(
       Diagnostic(
         problem: "no project file \(places)",
-        hint: "`highwater init` writes one; `--config FILE` names another"
+        hint: "`highwater init` writes a `highwater.yml`; `--config FILE` names another file"
       )
     )
   }
