@@ -18,7 +18,8 @@ extension Repository {
   private static let mostFiles = 400
 
   private var sourceFiles: [String] {
-    let other = #/(?:^|[\/_.-])(?:tests?|specs?|examples?|docs?)(?:[\/_.-]|$)/#
+    // Not `example`, which many packages of Java have in their names.
+    let other = #/(?:^|[\/_.-])(?:tests?|specs?|examples|docs?)(?:[\/_.-]|$)/#
     let all = paths(below: ".", levels: 8).filter { RouteText.isRead($0) && !$0.lowercased().contains(other) }
     return Array(all.prefix(Self.mostFiles))
   }

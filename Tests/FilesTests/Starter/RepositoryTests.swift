@@ -107,7 +107,7 @@ struct RepositoryTests {
       "app.py": "@app.route('/a/<int:id>')\n@app.route('/b', methods=['POST'])\n@api.get(\"/c\")\nopen('/etc/d')\n",
       "shop/urls.py": "path('items/<slug:name>/', view)\n", "web.go": "mux.HandleFunc(\"GET /g\", get)\n",
       "main.rs": "(\"GET\", \"/r\") => index(),\n(\"POST\", \"/s\") => add(),\n.route(\"/t/{id}\", get(t))\n",
-      "Web.java": "@GetMapping(\"/j/{id}\")\n@PostMapping(\"/k\")\n",
+      "src/main/java/com/example/Web.java": "@GetMapping(\"/j/{id}\")\n@PostMapping(\"/k\")\n",
       "server.js": "router.get('/n/:id/*', a)\nget('/stop')\n",
       "openapi.yaml": "paths:\n  /o/{id}:\n    get:\n", "tests/web.py": "client.get('/tested')\n",
       "x.js": "get('/healthz')\nget('/n')\n",
