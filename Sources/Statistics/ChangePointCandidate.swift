@@ -1,26 +1,22 @@
 /// A possible step in a series, tested against its neighbours.
 struct ChangePointCandidate {
-  /// Why a candidate is not a step; the candidate with the greatest is removed first.
-  enum Rejection: Comparable {
-    case none
-    /// A ramp fits the values better, by this many variances.
-    case ramp(Double)
-    /// The ranks of values of one level would differ so with this probability.
-    case indistinct(pValue: Double)
-    /// One level from which values wander explains them nearly as well; the needed strength by that of the step.
-    case insignificant(Double)
-  }
-
   private(set) var index: Int
   private(set) var before = 0.0
   private(set) var after = 0.0
   private(set) var pValue = 1.0
-  private(set) var rejection = Rejection.none
-  /// The range of the last evaluation, which need not be repeated.
-  private var evaluated: Range<Int>?
+  /// The squared distances that two levels explain beyond one.
+  private(set) var gain = 0.0
+  fileprivate(set) var isStep = false
+  /// The candidates around it when it was tested.
+  fileprivate var neighbours: [Int] = []
 
   init(at index: Int) {
     self.index = index
+  }
+
+  /// Whether the levels differ by at least the tolerance.
+  func isLarge(_ least: (_ level: Double) -> Double) -> Bool {
+    before != after && abs(after - before) >= least(before)
   }
 
   /// The probability that the ranks of two adjacent parts differ as much as these, at any place of a window: the exact
@@ -57,57 +53,45 @@ struct ChangePointCandidate {
       let square = sum * sum / Double((place - range.lowerBound) * (range.upperBound - place))
       if square > best.square { best = (square, place) }
     }
-    if best.place != index { (index, evaluated) = (best.place, nil) }
+    index = best.place
   }
 
-  /// By how much the step is smaller than the tolerance, as a share of it; 1 if it is a ramp or the levels are equal, and 0
-  /// if it is not smaller.
-  func shortfall(of least: (_ level: Double) -> Double) -> Double {
-    let rise = abs(after - before)
-    return rise == 0 || rejection > .none ? 1 : max(0, 1 - rise / max(rise, least(before)))
-  }
-
-  private mutating func measure(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>) {
+  fileprivate mutating func measure(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>) {
     before = Spread.median(Array(first)) ?? 0
     after = Spread.median(Array(second)) ?? 0
   }
 
-  /// Determines the levels of a wider range, in which the step may be a part of a ramp.
-  fileprivate mutating func widen(in values: [Double], _ range: Range<Int>) {
-    measure(values[range.lowerBound..<index], values[index..<range.upperBound])
-    let advantage = RampFit.advantage(overStepAt: index - range.lowerBound, in: values[range])
-    rejection = advantage > 0 ? .ramp(advantage) : .none
-  }
-
-  fileprivate mutating func evaluate(in values: [Double], _ range: Range<Int>) {
-    guard range != evaluated else { return }
-    evaluated = range
-    let (first, second) = (values[range.lowerBound..<index], values[index..<range.upperBound])
-    measure(first, second)
-    rejection = rejection(of: first, second, in: values)
-  }
-
-  private mutating func rejection(
-    of first: ArraySlice<Double>, _ second: ArraySlice<Double>, in values: [Double]
-  ) -> Rejection {
-    guard min(first.count, second.count) >= ChangePoints.shortest else { return .insignificant(.infinity) }
-    let needed = ChangePoints.needed(among: values.count)
-    let strength = Autoregression.strength(ofStepBetween: first, and: second) / needed
-    guard strength >= 1 else { return .insignificant(1 / strength) }
-    pValue = Self.pValue(Subsample.of(Array(first)), Subsample.of(Array(second)), among: values.count)
-    guard pValue <= ChangePoints.significance else { return .indistinct(pValue: pValue) }
-    let advantage = RampFit.advantage(overStepAt: first.count, in: values[first.startIndex..<second.endIndex])
-    return advantage > 0 ? .ramp(advantage) : .none
+  /// Tests the values on both sides, of `count` in the series.
+  fileprivate mutating func evaluate(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>, among count: Int) {
+    func mean(_ part: ArraySlice<Double>) -> Double { part.reduce(0, +) / Double(part.count) }
+    let rise = mean(second) - mean(first)
+    gain = rise * rise * Double(first.count * second.count) / Double(first.count + second.count)
+    isStep =
+      min(first.count, second.count) >= ChangePoints.shortest
+      && Autoregression.strength(ofStepBetween: first, and: second) >= ChangePoints.needed(among: count)
+    guard isStep else { return }
+    pValue = Self.pValue(Subsample.of(Array(first)), Subsample.of(Array(second)), among: count)
+    isStep = pValue <= ChangePoints.significance
   }
 }
 
 extension [ChangePointCandidate] {
+  /// The candidate that explains least, of those to which a condition applies.
+  func weakest(where condition: (ChangePointCandidate) -> Bool) -> Int? {
+    indices.filter { condition(self[$0]) }.min { self[$0].gain < self[$1].gain }
+  }
+
   /// The values between the neighbours of a candidate.
   private func range(of place: Int, in values: [Double]) -> Range<Int> {
     let start = place > 0 ? self[place - 1].index : 0
     let end = place + 1 < count ? self[place + 1].index : values.count
     let index = self[place].index
     return Swift.max(start, index - ChangePoints.reach)..<Swift.min(end, index + ChangePoints.reach)
+  }
+
+  private func sides(of place: Int, in values: [Double]) -> (ArraySlice<Double>, ArraySlice<Double>) {
+    let (range, index) = (range(of: place, in: values), self[place].index)
+    return (values[range.lowerBound..<index], values[index..<range.upperBound])
   }
 
   /// Moves a candidate to its best place between its neighbours.
@@ -117,11 +101,32 @@ extension [ChangePointCandidate] {
 
   /// Tests a candidate against its present neighbours.
   mutating func evaluate(_ place: Int, in values: [Double]) {
-    self[place].evaluate(in: values, range(of: place, in: values))
+    let neighbours = self[Swift.max(0, place - 2)..<Swift.min(count, place + 3)].map(\.index)
+    guard neighbours != self[place].neighbours else { return }
+    self[place].neighbours = neighbours
+    let (first, second) = sides(of: place, in: values)
+    self[place].measure(first, second)
+    self[place].evaluate(first, second, among: values.count)
+    self[place].isStep = self[place].isStep && !isRamp(place, in: values)
   }
 
-  /// Determines the levels of a step whose small neighbour was removed.
+  /// Determines the levels of a step whose small neighbour was removed: it may be a part of a ramp then.
   mutating func widen(_ place: Int, in values: [Double]) {
-    self[place].widen(in: values, range(of: place, in: values))
+    let (first, second) = sides(of: place, in: values)
+    self[place].measure(first, second)
+    self[place].isStep = !isRamp(place, in: values)
   }
+
+  /// Whether a ramp fits better than the candidate, alone or with a neighbour of the same direction.
+  private func isRamp(_ place: Int, in values: [Double]) -> Bool {
+    [place...place, place - 1...place, place...place + 1].contains { steps in
+      guard steps.allSatisfy({ indices.contains($0) && isRise($0) == isRise(place) }) else { return false }
+      let start = range(of: steps.lowerBound, in: values).lowerBound
+      let part = values[start..<range(of: steps.upperBound, in: values).upperBound]
+      let places = self[steps].map { $0.index - start }
+      return RampFit.isBetter(thanStepsAt: places, without: self[place].index - start, in: part)
+    }
+  }
+
+  private func isRise(_ place: Int) -> Bool { self[place].after > self[place].before }
 }

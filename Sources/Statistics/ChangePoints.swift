@@ -16,10 +16,10 @@ package struct ChangePoint: Sendable, Equatable {
 
 /// Finds where a time series steps from one level to another and stays there.
 ///
-/// Optimal partitioning proposes candidates (``Segmentation``), and those that are not steps beside their final neighbours
-/// are removed one by one. Four rules decide (``ChangePointCandidate/Rejection``): a step explains the values better than
-/// one level with runs that depend on each other (``Autoregression``), a rank test finds the levels distinct, whatever the
-/// distribution, the rise is at least the tolerance, and the step fits better than a ramp (``RampFit``).
+/// Optimal partitioning proposes candidates (``Segmentation``), and those that are not steps beside their present neighbours
+/// are removed one by one, the one that explains least first (backward elimination). Four rules decide: a step explains
+/// the values better than one level with runs that depend on each other (``Autoregression``), a rank test finds the levels
+/// distinct, whatever the distribution, it fits better than a ramp (``RampFit``), and the rise is at least the tolerance.
 package enum ChangePoints {
   /// The number of places at which a rank test may find a step by chance (as in Otava, arXiv 2301.03034).
   package static let window = 50
@@ -52,20 +52,15 @@ package enum ChangePoints {
   static func find(in values: [Double], least: (_ level: Double) -> Double = { _ in 0 }) -> [ChangePoint] {
     var steps = Segmentation.places(in: values).map { ChangePointCandidate(at: $0) }
     for place in steps.indices { steps.evaluate(place, in: values) }
-    while let worst = steps.indices.max(by: { steps[$0].rejection < steps[$1].rejection }),
-      steps[worst].rejection > .none
-    {
+    while let worst = steps.weakest(where: { !$0.isStep }) {
       steps.remove(at: worst)
-      let neighbours = (worst - 2...worst + 1).filter(steps.indices.contains)
-      for place in neighbours where place == worst - 1 || place == worst { steps.relocate(place, in: values) }
-      for place in neighbours { steps.evaluate(place, in: values) }
+      for place in [worst - 1, worst] where steps.indices.contains(place) { steps.relocate(place, in: values) }
+      for place in worst - 2...worst + 1 where steps.indices.contains(place) { steps.evaluate(place, in: values) }
     }
     // A small step that is clear explains the values beside a large one, so it goes last, and the others stay clear.
-    while let smallest = steps.indices.max(by: { steps[$0].shortfall(of: least) < steps[$1].shortfall(of: least) }),
-      steps[smallest].shortfall(of: least) > 0
-    {
+    while let smallest = steps.weakest(where: { !$0.isStep || !$0.isLarge(least) }) {
       steps.remove(at: smallest)
-      for place in [smallest - 1, smallest].filter(steps.indices.contains) { steps.widen(place, in: values) }
+      for place in [smallest - 1, smallest] where steps.indices.contains(place) { steps.widen(place, in: values) }
     }
     return steps.map { ChangePoint(index: $0.index, before: $0.before, after: $0.after, pValue: $0.pValue) }
   }

@@ -35,7 +35,7 @@ enum Outliers {
     let before = Spread.median(Array(sound)) ?? after
     let (low, high) = (min(before, after), max(before, after))
     let gap = max((group.min() ?? low) - high, low - (group.max() ?? high))
-    return gap > max(distance, 3 * (high - low))
+    return gap > max(distance, high - low)
   }
 
   /// The standard deviation from one run to the next, from the smaller three quarters of all differences, but at least a

@@ -180,6 +180,16 @@ struct ChangePointTests {
     #expect(analysis.steps.map(\.index) == [30])
   }
 
+  @Test("A bad run between two levels does not hide the steps beside it")
+  func badRunAtStep() {
+    let values = Self.noise(50, seed: 15).enumerated().map { run, noise in
+      (16..<26 ~= run ? 130 : 100) + (run == 25 ? 50 : 0) + 2 * noise
+    }
+    let analysis = SeriesAnalysis(of: values) { 0.01 * $0 }
+    #expect(analysis.outliers == [25])
+    #expect(analysis.steps.map(\.index) == [16, 26])
+  }
+
   @Test("The last runs are not outliers: nobody knows yet whether they last")
   func lastRuns() {
     let analysis = SeriesAnalysis(of: Self.level(100, 30) + Self.level(120, 2))
@@ -227,6 +237,15 @@ struct ChangePointTests {
       let noise = Self.noise(60, seed: 2)
       #expect(Self.places(noise.enumerated().map { 100 + 0.3 * shape($0) + deviation * $1 }).isEmpty)
     }
+  }
+
+  @Test("Neighbouring steps are not steps if one ramp over both fits as well")
+  func noisyRamps() {
+    let flagged = (0..<100).count { seed in
+      let noise = Self.noise(120, seed: UInt64(seed)).enumerated()
+      return !Self.places(noise.map { 100 + 0.1 * Double($0) + 2 * $1 }, least: 0.01).isEmpty
+    }
+    #expect(flagged <= 2)
   }
 
   @Test("A long drift is not a series of steps")
