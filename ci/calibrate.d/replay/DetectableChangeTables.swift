@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 import Statistics
 
@@ -82,6 +83,10 @@ enum CreepTables {
         let level = 58.4e6 * (1 + rise / 100 * Double(approval))
         let values = noise.values(Defaults.baseline, 0, level: level, &chance).baseline
         var baseline = Replay.baseline([.peakRSS: values])
+        // Only a level that was approved is an anchor.
+        baseline.approval = Approval(
+          at: Date(timeIntervalSince1970: Double(approval) * 86_400), by: "ci", commit: nil, reason: nil,
+          run: "\(approval)")
         if let previous { baseline.continueAnchors(of: previous, gate: .standard) }
         if !baseline.creep(under: .standard).isEmpty { return approval }
         previous = baseline
