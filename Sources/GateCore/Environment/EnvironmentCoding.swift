@@ -23,6 +23,8 @@ extension Fingerprint {
       memoryLimit: try fields.decodeIfPresent(Bytes.self, forKey: .memoryLimit),
       kernel: try text(.kernel),
       libc: try text(.libc),
+      image: try text(.image),
+      toolchain: try text(.toolchain),
       allocator: try text(.allocator),
       swap: try text(.swap),
       environmentHash: try text(.environmentHash)

@@ -3,14 +3,14 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   /// The fields, with their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
-    case kernel, libc, allocator, swap, environmentHash
+    case kernel, libc, image, toolchain, allocator, swap, environmentHash
 
     /// Whether differences in this field rule out a comparison (judging.md, Environments), as a rule: see
     /// ``Difference/isHard``.
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
-      case .kernel, .libc, .allocator, .swap, .environmentHash: false
+      case .kernel, .libc, .image, .toolchain, .allocator, .swap, .environmentHash: false
       }
     }
 
@@ -63,6 +63,10 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package var kernel: String
   /// As in `glibc 2.36`.
   package var libc: String
+  /// What the CI system says of the image that the job runs in, or empty.
+  package var image: String
+  /// The versions of compilers and runtimes that the image names, or empty.
+  package var toolchain: String
   /// The allocator's settings in the target's environment, or empty.
   package var allocator: String
   /// `on` or `off`.
@@ -80,6 +84,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     memoryLimit: Bytes? = nil,
     kernel: String,
     libc: String,
+    image: String = "",
+    toolchain: String = "",
     allocator: String = "",
     swap: String = "off",
     environmentHash: String = ""
@@ -93,6 +99,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     self.memoryLimit = memoryLimit
     self.kernel = kernel
     self.libc = libc
+    self.image = image
+    self.toolchain = toolchain
     self.allocator = allocator
     self.swap = swap
     self.environmentHash = environmentHash
@@ -110,6 +118,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     case .memoryLimit: memoryLimit?.spelled ?? ""
     case .kernel: kernel
     case .libc: libc
+    case .image: image
+    case .toolchain: toolchain
     case .allocator: allocator
     case .swap: swap
     case .environmentHash: environmentHash

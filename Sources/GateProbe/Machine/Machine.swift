@@ -17,7 +17,9 @@ package enum Machine {
       memoryLimit: scenario.memoryLimit,
       kernel: system.release,
       libc: libc(),
-      allocator: allocatorSettings(in: variables.variables),
+      image: settings(in: environment, where: imageNames.contains),
+      toolchain: settings(in: environment, where: toolchainNames.contains),
+      allocator: settings(in: variables.variables, where: isAllocatorSetting),
       swap: swapInUse() == nil ? "off" : "on",
       environmentHash: environmentHash(of: variables)
     )
@@ -82,13 +84,23 @@ package enum Machine {
 
 extension Machine {
   /// Whether a variable affects the allocator (mallopt(3), ld.so(8)).
-  private static func isAllocatorSetting(_ name: String) -> Bool {
+  static func isAllocatorSetting(_ name: String) -> Bool {
     name.hasPrefix("MALLOC_") || name == "GLIBC_TUNABLES" || name == "LD_PRELOAD"
   }
 
-  /// The allocator variables, such as `GLIBC_TUNABLES=… MALLOC_ARENA_MAX=1`, sorted; long values are hashed.
-  static func allocatorSettings(in variables: [String: String]) -> String {
-    variables.filter { isAllocatorSetting($0.key) }.sorted { $0.key < $1.key }
+  /// The image of a job: the hosted runners of GitHub and of Azure Pipelines, and GitLab (as documented by each, 2026-11).
+  static let imageNames: Set = ["ImageOS", "ImageVersion", "CI_JOB_IMAGE"]
+
+  /// The variables in which official Docker images name the version of what they are for (2026-11).
+  static let toolchainNames: Set = [
+    "DOTNET_VERSION", "GCC_VERSION", "GOLANG_VERSION", "JAVA_VERSION", "JULIA_VERSION", "NODE_VERSION", "OTP_VERSION",
+    "PHP_VERSION", "PYTHON_VERSION", "RUBY_VERSION", "RUST_VERSION", "SWIFT_VERSION",
+  ]
+
+  /// The variables to which a condition applies, such as `GLIBC_TUNABLES=… MALLOC_ARENA_MAX=1`, sorted; long values are
+  /// hashed.
+  static func settings(in variables: [String: String], where isWanted: (String) -> Bool) -> String {
+    variables.filter { isWanted($0.key) }.sorted { $0.key < $1.key }
       .map { name, value in
         let isLong = value.utf8.count > 60
         return "\(name)=\(isLong ? StableHash.hexadecimal(of: value) : value)"

@@ -66,6 +66,15 @@ struct MachineTests {
     #expect(fingerprint.allocator == "GLIBC_TUNABLES=\(hash) LD_PRELOAD=a.so MALLOC_ARENA_MAX=1")
   }
 
+  @Test("It has the image and the toolchain of the job, not the variables of a scenario", arguments: [true, false])
+  func image(isOfJob: Bool) {
+    let variables = ["ImageOS": "ubuntu24", "ImageVersion": "20261101.1", "PYTHON_VERSION": "3.12.4", "A_VERSION": "1"]
+    let scenario = scenario { $0.target.environment = isOfJob ? [:] : variables }
+    let fingerprint = Machine.fingerprint(for: scenario, environment: isOfJob ? variables : [:])
+    #expect(fingerprint.image == (isOfJob ? "ImageOS=ubuntu24 ImageVersion=20261101.1" : ""))
+    #expect(fingerprint.toolchain == (isOfJob ? "PYTHON_VERSION=3.12.4" : ""))
+  }
+
   @Test(
     "The hash of the environment does not depend on folders or the user",
     arguments: [
