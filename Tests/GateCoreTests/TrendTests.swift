@@ -28,7 +28,7 @@ struct TrendTests {
     var branch: (Int) -> String? = { _ in "main" }
     var environment: (Int) -> Int = { _ in 0 }
     var verdict: (Int) -> Verdict = { _ in .pass }
-    var approval: (Int) -> Int = { _ in 0 }
+    var approval: (Int) -> Int? = { _ in 0 }
     var baseline: (Int) -> Double = { _ in 100_000 }
     var failures: (Int) -> [FailedRepetition] = { _ in [] }
 
@@ -196,6 +196,13 @@ struct TrendTests {
     let marks = given.trend.series[0].approvals
     #expect(marks.map(\.index) == [0, 10, 20])
     #expect(marks.map(\.approval) == Array(Self.approvals[0..<3]))
+  }
+
+  @Test("The first run of a long series need not be shown")
+  func firstRunOmitted() throws {
+    let given = Given(peaks: (0..<700).map { [100_000, 100_004, 99_996][$0 % 3] }, approval: { _ in nil })
+    let run = try #require(given.trend.series.first?.runs.first)
+    #expect(run.omitted == 1 && run.index == 0)
   }
 
   @Test("Ten thousand runs are downsampled to a few hundred; shifts, peaks, failures and ranges are kept")

@@ -31,7 +31,7 @@ extension ScenarioSeries {
   /// The indices of its runs in ``Trend/runs``, and of those between them if some were omitted.
   fileprivate var measuredRuns: [Int] {
     zip(runs, [nil] + runs).flatMap { run, before in
-      run.omitted > 0 ? Array((before?.index ?? 0) + 1...run.index) : [run.index]
+      run.omitted > 0 ? Array((before.map { $0.index + 1 } ?? 0)...run.index) : [run.index]
     }
   }
 
