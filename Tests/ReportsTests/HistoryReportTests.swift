@@ -74,4 +74,14 @@ struct HistoryReportTests {
     try Golden.expect(OpenMetricsReport.text(runs[0]), "history.openmetrics")
     #expect(OpenMetricsReport.text(nil) == "# EOF\n")
   }
+
+  @Test("OpenMetrics text has a gauge for each event, whose value is its time")
+  func openMetricsOfEvents() {
+    let lines = OpenMetricsReport.text(runs[0], events: EventReportTests.events).split(separator: "\n")
+    let events = lines.filter { $0.hasPrefix("highwater_event_timestamp_seconds{") }
+    #expect(events.count == EventReportTests.events.count)
+    let start = #"highwater_event_timestamp_seconds{event="4f2a91c13",kind="rise",state="resolved","#
+    #expect(events.last?.hasPrefix(start) == true)
+    #expect(events.last?.contains(#"text="rise, +7.0\#u{A0}MiB (+7.0\#u{A0}%) in evil\#u{FFFD}[31m"#) == true)
+  }
 }

@@ -49,9 +49,7 @@ enum EventReport {
 
   private static func write(_ event: TrendEvent, to page: inout TerminalPage) {
     page.paragraph(
-      "\(event.kind.rawValue), \(event.sizeText) in \(TerminalText.safe(event.scopeText)): "
-        + TerminalText.safe(event.causeText),
-      indent: 0, label: "\(TerminalText.safe(event.id))  ", tone: event.tone)
+      TerminalText.safe(event.displayText), indent: 0, label: "\(TerminalText.safe(event.id))  ", tone: event.tone)
     let subject = event.after.subject.map { "  \(TerminalText.safe($0))" } ?? ""
     page.paragraph("\(event.after.startedAt.minute)\(subject)", indent: 2)
     for change in event.mainChanges.prefix(mostChanges) {

@@ -13,8 +13,8 @@ enum OpenMetricsReport {
   ///
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with the scenario, the
   /// environment and a phase as labels. Reported values are `highwater_value`, with their name and unit as labels.
-  /// `…_baseline_bytes` is the reference of the comparison.
-  static func text(_ summary: RunSummary?) -> String {
+  /// `…_baseline_bytes` is the reference of the comparison. Events are gauges whose value is the time of their run.
+  static func text(_ summary: RunSummary?, events: [TrendEvent] = []) -> String {
     guard let summary else { return "# EOF\n" }
     var families: [Family] = []
     func add(_ name: String, _ help: String, unit: String = "", _ labels: [(String, String)], _ value: String) {
@@ -51,6 +51,15 @@ enum OpenMetricsReport {
           add("highwater_\(name)_baseline\(ending)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
         }
       }
+    }
+    for event in events {
+      add(
+        "highwater_event_timestamp_seconds", "Start time of the first run after an event", unit: "seconds",
+        [
+          ("event", event.id), ("kind", event.kind.rawValue), ("state", event.state.rawValue),
+          ("branch", event.branch ?? ""), ("text", event.displayText),
+        ],
+        Decimals.text(event.after.startedAt.timeIntervalSince1970, places: 3))
     }
     return families.map(\.text).joined() + "# EOF\n"
   }

@@ -116,12 +116,12 @@ struct HistoryImportCommand: UseCaseCommand {
 struct HistoryExportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Writes all runs as JSON lines, or the latest one as OpenMetrics.",
+    abstract: "Writes all runs as JSON lines, or the latest one and the events as OpenMetrics.",
     usage: "highwater history export [<options>]",
     discussion: "Lines (schema highwater.run/2) are ordered by time; equal histories give equal bytes."
   )
 
-  @Flag(help: "Write the latest run as OpenMetrics text, as Prometheus reads it.")
+  @Flag(help: "Write the latest run and the events as OpenMetrics text, as Prometheus reads it.")
   var openmetrics = false
 
   @OptionGroup var project: ProjectOptions

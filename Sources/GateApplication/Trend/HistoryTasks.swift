@@ -8,7 +8,7 @@ struct HistoryUse {
     case list(names: [String], limit: Int)
     /// All runs as JSON lines.
     case export
-    /// The latest run as OpenMetrics text.
+    /// The latest run and the events as OpenMetrics text.
     case exportOpenMetrics
     /// Removes all runs except the latest ones.
     case keep(Int)
@@ -38,7 +38,8 @@ struct HistoryUse {
     case .export:
       try history.forEachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
     case .exportOpenMetrics:
-      invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
+      let trend = try options.trend(of: options.projectOfHistory(in: invocation), in: invocation)
+      invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last, events: trend.events))
     case .keep(let count): try prune(history, keeping: .latest(count), invocation.console)
     case .keepDays(let days):
       let start = invocation.now().addingTimeInterval(-86_400 * Double(days))

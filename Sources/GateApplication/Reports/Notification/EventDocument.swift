@@ -34,6 +34,7 @@ struct EventDocument: Encodable {
   }
 
   let id: String
+  let text: String
   let kind: String
   let state: String
   let needsAttention: Bool
@@ -50,7 +51,7 @@ struct EventDocument: Encodable {
   let changes: [Change]
 
   init(_ event: TrendEvent) {
-    (id, kind, branch) = (event.id, event.kind.rawValue, event.branch)
+    (id, text, kind, branch) = (event.id, event.displayText, event.kind.rawValue, event.branch)
     (state, needsAttention) = (event.state.rawValue, event.needsAttention)
     acknowledged = event.acknowledgement.map { Decision(at: $0.at, by: $0.by, reason: $0.reason) }
     (before, after) = (event.before.map(RunReference.init), RunReference(event.after))

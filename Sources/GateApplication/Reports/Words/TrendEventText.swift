@@ -15,6 +15,9 @@ extension TrendEvent {
       ? first.text : "\(scenarios.count) of \(Format.count(measured, "scenario"))"
   }
 
+  /// As in `rise, +9.2 MiB (+12.6 %) in 40 of 41 scenarios: unexplained`.
+  var displayText: String { "\(kind.rawValue), \(sizeText) in \(scopeText): \(causeText)" }
+
   /// As in `unexplained`, or as in `environment changed: kernel 6.1 → 6.6; approved by Ada: the new cache`.
   var causeText: String {
     let environment = cause.environment.isEmpty ? nil : "environment changed: \(cause.environment.displayText)"
