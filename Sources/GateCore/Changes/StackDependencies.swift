@@ -36,18 +36,30 @@ package struct StackDependencies {
     guard let version = dependency.now else { return nil }
     let names = Set(installed(dependency).map(Self.normal)).union([Self.normal(dependency.name)])
     return frames.first { frame in
-      Self.package(of: frame.function).map { names.contains(Self.normal($0)) } ?? false
+      Self.package(of: frame).map { names.contains(Self.normal($0)) } ?? false
         || frame.file.map { Self.isFile($0, of: dependency.name, version) } ?? false
     }?.function
   }
 
   /// The name of the installed package that a function belongs to: two parts of a path for a scope of npm.
-  private static func package(of function: FunctionName) -> String? {
+  private static func package(of frame: StackFrame) -> String? {
+    let function = frame.function
+    if let module = singleModule(of: frame) { return module }
     let first = function.package
     guard first.count < function.module.count else { return nil }
     if first.hasPrefix("@") { return function.module.split(separator: "/").prefix(2).joined(separator: "/") }
     // auditwheel puts libraries beside the package.
     return first.hasSuffix(".libs") ? String(first.dropLast(5)) : String(first)
+  }
+
+  /// The name of a package that is one module without a folder, such as `six.py` or `ujson.so`.
+  private static func singleModule(of frame: StackFrame) -> String? {
+    let parts = frame.function.module.split(separator: "/")
+    let isInstalled =
+      parts.count == 1
+      ? frame.file.flatMap(CodeOrigin.packageFolder) != nil
+      : parts.count == 2 && CodeOrigin.isPackageFolder(parts[0])
+    return isInstalled ? parts.last.map { String($0.prefix { $0 != "." }) } : nil
   }
 
   /// Whether a file is below `NAME@VERSION`, as in the cache of modules of Go, or `NAME-VERSION`, as in that of Cargo.

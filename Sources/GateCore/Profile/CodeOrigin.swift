@@ -39,6 +39,9 @@ package enum CodeOrigin: Sendable, Hashable {
     return path[..<installed.path.startIndex]
   }
 
+  /// Whether a folder of this name holds packages.
+  static func isPackageFolder(_ name: Substring) -> Bool { packageFolders.contains("/\(name)/") }
+
   private static func installed(_ path: String) -> (origin: CodeOrigin, path: Substring)? {
     // Most paths have none of these.
     guard path.utf8.contains(UInt8(ascii: "/")) else { return nil }
