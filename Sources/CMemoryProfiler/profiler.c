@@ -66,6 +66,8 @@ static struct hw_memory *new_memory(void) {
   return memory;
 }
 
+uint32_t hw_new_pages(const struct hw_memory *memory) { return memory->pages.time - memory->copied; }
+
 /// The memory of a forked child: the same pages and blocks, which it has not shown at its own peak yet.
 static struct hw_memory *copy_memory(struct hw_memory *from) {
   struct hw_memory *copy = new_memory();
@@ -77,6 +79,7 @@ static struct hw_memory *copy_memory(struct hw_memory *from) {
   copy->heap_end = from->heap_end;
   copy->origin = from;
   copy->fork_time = from->pages.time;
+  copy->copied = from->copied;
   copy->fork_order = from->blocks.order;
   copy->allocated = copy->fork_allocated = from->allocated;
   copy->inherited = from->shared;
@@ -331,7 +334,7 @@ void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size
 void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack) {
   memory->has_blocks = 1;
   hw_count_sample(1, memory->blocks.count);
-  hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, memory->pages.time);
+  hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, hw_new_pages(memory));
   if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;
   else note_small(memory, address, size);
 }

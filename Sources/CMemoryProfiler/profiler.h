@@ -126,21 +126,21 @@ struct hw_blocks {
   uint64_t order, top_order;
   /// In bytes, estimated from the samples.
   double sum, top_sum;
-  /// The count of touched pages at the top.
+  /// `hw_new_pages` at the top.
   uint32_t top_time;
   /// Blocks that were live at the top and are released.
   struct hw_block *released;
   uint32_t released_count, released_capacity;
 };
 
-/// Adds a block; `time` is the count of touched pages so far.
+/// Adds a block; `time` is `hw_new_pages`.
 void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time);
 /// The removed block; zero if there is none at the address.
 struct hw_block hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
 int hw_blocks_have(const struct hw_blocks *blocks, uint64_t address);
 /// Removes samples as if they had been taken with the sampling interval of now, instead of a former one.
 void hw_blocks_thin(struct hw_blocks *blocks, double former);
-/// Says that pages were touched; `time` is their count so far.
+/// Says that pages were touched; `time` is `hw_new_pages`.
 void hw_blocks_note_pages(struct hw_blocks *blocks, uint32_t time);
 /// The blocks that were live at the top, as an array that the caller frees; NULL if there is no memory for it.
 struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count);
@@ -223,6 +223,8 @@ struct hw_memory {
   double fork_allocated;
   /// What was resident at the fork, which the process now has as copies; NULL if unknown.
   struct hw_ranges *inherited;
+  /// The count of those that it has touched.
+  uint32_t copied;
   /// What was resident when this process last forked another one.
   struct hw_ranges *shared;
   /// Whether its process is about to exit.
@@ -281,6 +283,10 @@ struct hw_process {
 
 /// NULL if it is unknown.
 struct hw_process *hw_find_process(pid_t pid);
+
+/// How many pages a process has touched, without those that a fork had left shared: writing to these copies what exists
+/// already, as a Python process does with all of its objects at its exit.
+uint32_t hw_new_pages(const struct hw_memory *memory);
 
 /// The mappings of a process's code; NULL if there is no memory for them.
 struct hw_code *hw_process_code(struct hw_process *process);

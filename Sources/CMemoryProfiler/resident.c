@@ -214,3 +214,13 @@ struct hw_ranges *hw_resident_ranges(pid_t thread) {
 void hw_ranges_close(struct hw_ranges *ranges) {
   if (ranges != NULL && --ranges->users == 0) free(ranges);
 }
+
+int hw_ranges_have(const struct hw_ranges *ranges, uint64_t address) {
+  size_t low = 0, high = ranges->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (ranges->ranges[middle].end <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low < ranges->count && ranges->ranges[low].start <= address;
+}

@@ -59,4 +59,7 @@ int64_t hw_ring_size(pid_t thread, const struct hw_layout *layout);
 struct hw_ranges *hw_resident_ranges(pid_t thread);
 void hw_ranges_close(struct hw_ranges *ranges);
 
+/// Whether an address lies in one of the ranges, which are in ascending order.
+int hw_ranges_have(const struct hw_ranges *ranges, uint64_t address);
+
 #endif

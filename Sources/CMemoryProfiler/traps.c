@@ -73,7 +73,8 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
     if (memory == NULL) return 1;
     hw_go_check(process);
     hw_pages_set(&memory->pages, address, hw_process_stack(process, thread), weight);
-    hw_blocks_note_pages(&memory->blocks, memory->pages.time);
+    if (memory->inherited != NULL && hw_ranges_have(memory->inherited, address)) memory->copied += weight;
+    hw_blocks_note_pages(&memory->blocks, hw_new_pages(memory));
     return 1;
   }
   return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(pid, thread);
