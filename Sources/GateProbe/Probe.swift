@@ -28,7 +28,9 @@ package struct Probe: Sendable {
   package func prepare() throws(MachineRestriction) -> String {
     if let restriction = Machine.restriction() { throw restriction }
     do throws(SystemFailure) {
-      return try temporaryFolder.make(startingCleaner: true).path
+      let path = try temporaryFolder.make(startingCleaner: true).path
+      _ = KillWatch.shared
+      return path
     } catch {
       // fork(2) and pthread_create(3) fail with these at a limit.
       let isLimit = error.call != .mkdtemp && [EAGAIN, ENOMEM].contains(error.code)

@@ -56,6 +56,18 @@ struct EndDecisionTests {
     #expect(end(.signaled(signal: .kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
   }
 
+  @Test("SIGKILL has the sender that the kernel tells, which an OOM kill of another process does not hide")
+  func sender() {
+    var evidence = EndEvidence(status: .signaled(signal: .kill, coreDumped: false))
+    evidence.memory.sharedKills = MemoryEvidence.Count(before: 3, after: 4)
+    #expect(End(deciding: evidence).kind == .oom)
+    let sender = KillSender(process: 7, command: "timeout", isOfTarget: false)
+    evidence.killSender = sender
+    #expect(End(deciding: evidence) == End(.killed, signal: .kill, cause: .killedBy(sender: sender)))
+    evidence.killSender = KillSender(process: nil, command: nil, isOfTarget: false)
+    #expect(End(deciding: evidence).kind == .oom)
+  }
+
   @Test("A stopped target has its exit code or the signal that stopped it")
   func stopped() {
     #expect(end(.exited(code: 7), action: .stop, sent: [.term]) == End(.stopped, code: 7))

@@ -12,6 +12,24 @@ struct TreeMetricsTests {
     )
   }
 
+  @Test("A killed process is told of if the target fails with it, or if another program killed it")
+  func killNotes() {
+    func notes(_ sender: KillSender?, _ end: End) -> Int {
+      var recording = Recording(end: end)
+      recording.kills = [KilledProcess(id: 7, command: "cc1", heaviest: [], tree: .zero)]
+      recording.kills[0].sender = sender
+      return recording.result().notes.count { if case .killed = $0 { true } else { false } }
+    }
+    let (own, other) = (true, false)
+    let failed = [End(.exited, code: 137), End(.killed, signal: .kill), End(.oom, signal: .kill)]
+    for end in failed { #expect(notes(nil, end) == 1) }
+    #expect(notes(nil, End(.exited, code: 0)) == 0)
+    #expect(notes(KillSender(process: 9, command: nil, isOfTarget: own), End(.exited, code: 0)) == 0)
+    #expect(notes(KillSender(process: 9, command: nil, isOfTarget: own), End(.exited, code: 137)) == 1)
+    #expect(notes(KillSender(process: 9, command: nil, isOfTarget: other), End(.exited, code: 0)) == 1)
+    #expect(notes(KillSender(process: nil, command: nil, isOfTarget: other), End(.exited, code: 0)) == 1)
+  }
+
   @Test("A program of a millisecond has an exact peak, without a note, if its peak was read at exit")
   func exitOnly() {
     var recording = Recording(

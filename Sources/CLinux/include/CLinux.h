@@ -175,6 +175,35 @@ struct hw_supervisor {
 /// which the supervisor overwrites with its name. C, because the supervisor runs between fork and exec.
 int hw_supervisor_start(const struct hw_plan *_Nonnull plan, struct hw_supervisor *_Nonnull started);
 
+// MARK: - Kills
+
+/// A SIGKILL that a process of the machine was sent.
+struct hw_kill {
+  /// The thread that it was sent to.
+  pid_t target;
+  /// The process that was running.
+  pid_t sender;
+  /// `si_code` (sigaction(2)).
+  int32_t code;
+  /// CLOCK_MONOTONIC in nanoseconds.
+  int64_t time;
+};
+
+/// The number of the tracepoint `signal:signal_generate`, and the offsets of two of its fields.
+struct hw_kill_format {
+  uint64_t tracepoint;
+  int32_t target;
+  int32_t code;
+};
+
+/// Watches all SIGKILLs of the machine until this process ends; 0, or an errno. Call it once.
+///
+/// C, because Swift has no perf_event_open(2).
+int hw_kills_open(struct hw_kill_format format);
+
+/// Waits for some of them; returns how many were stored, or -1 and errno.
+int hw_kills_await(struct hw_kill *_Nonnull found, int capacity);
+
 // MARK: - Process trees
 
 /// A process and its parent at the time of the walk.

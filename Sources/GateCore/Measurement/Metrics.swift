@@ -334,6 +334,21 @@ extension Recording {
   /// In shorter runs the last sample may be long before the end: equal runs differed by up to 34 %.
   package static let briefest = Duration.milliseconds(500)
 
+  /// How many killed processes are told of.
+  private static let mostKills = 3
+
+  /// Notes on killed processes: if the target failed with them, or if a process from outside of it sent the signal.
+  ///
+  /// Programs also end their own processes with SIGKILL, which is their business.
+  private var killNotes: [RecordingNote] {
+    let isEndOfAll = [.killed, .oom].contains(end.kind) || end.code == Self.codeOfKill
+    let told = kills.filter { isEndOfAll || $0.sender?.isOfTarget == false }
+    return told.prefix(Self.mostKills).map { .killed(process: $0) }
+  }
+
+  /// With which a shell reports that SIGKILL ended a child (POSIX, 2.8.2 Exit Status for Commands).
+  private static let codeOfKill = 137
+
   /// Notes on the values, in addition to those made during the repetition.
   private var valueNotes: [RecordingNote] {
     var notes: [RecordingNote] = []
@@ -346,7 +361,7 @@ extension Recording {
     if method.isTraced, outputTail.split(whereSeparator: \.isNewline).contains(where: Self.skipsUnderTracer) {
       notes.append(.skippedUnderTracer)
     }
-    return notes + failedProcesses
+    return notes + killNotes + failedProcesses
   }
 
   // text from outside: what programs print that do not run under a tracer

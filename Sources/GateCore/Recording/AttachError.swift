@@ -24,6 +24,8 @@ package enum AttachError: Error, Sendable, Hashable, Codable {
   case toolFailed(tool: String, line: String)
   /// The system call that attaches failed, with this `errno`.
   case failed(pid: Int32, code: Int32)
+  /// A signal may not be sent to it.
+  case signalNotPermitted(pid: Int32)
   /// What followed the target was killed; the target itself runs on.
   case lost
 }

@@ -53,6 +53,8 @@ extension End {
     /// SIGKILL that neither the OOM killer nor the runner sent; if memory was near its limit without a rise of the
     /// kernel's counters, how near.
     case senderUnknown(nearLimit: LimitShare?)
+    /// SIGKILL from this sender, which is not the OOM killer.
+    case killedBy(sender: KillSender)
     case coreDumped
     /// The last fatal error that the Swift runtime printed.
     case fatalError(line: String)

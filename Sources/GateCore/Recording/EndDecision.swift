@@ -27,7 +27,7 @@ extension End {
     case .exited(let code) where evidence.runnerAction == .stop: return End(.stopped, code: code)
     case .exited(let code): return End(.exited, code: code, cause: signalOfChild(for: code))
     case .signaled(let signal, _) where evidence.sentSignals.contains(signal): return End(.stopped, signal: signal)
-    case .signaled(.kill, _): return End(unexplainedKill: evidence.memory)
+    case .signaled(.kill, _): return End(unexplainedKill: evidence.memory, by: evidence.killSender)
     case .signaled(let signal, let coreDumped):
       return End(ownSignal: signal, coreDumped: coreDumped, lastLines: evidence.lastLines)
     case nil where evidence.runnerAction == .detach: return End(.running)
@@ -37,9 +37,13 @@ extension End {
   }
 
   /// The end by a SIGKILL that the runner did not send and that the kernel log does not explain.
-  private init(unexplainedKill memory: MemoryEvidence) {
-    if let proof = memory.proofOfKillOfMain {
+  private init(unexplainedKill memory: MemoryEvidence, by sender: KillSender?) {
+    if let sender, sender.process != nil {
+      self.init(.killed, signal: .kill, cause: .killedBy(sender: sender))
+    } else if let proof = memory.proofOfKillOfMain {
       self.init(.oom, signal: .kill, proof: proof, cause: .memoryLimit(limit: memory.limitMet))
+    } else if let sender {
+      self.init(.killed, signal: .kill, cause: .killedBy(sender: sender))
     } else {
       self.init(.killed, signal: .kill, cause: .senderUnknown(nearLimit: memory.nearLimit))
     }

@@ -37,6 +37,8 @@ package struct EndEvidence: Sendable, Equatable {
   package var sentSignals: Set<Signal>
   /// The last lines of its output.
   package var lastLines: [String]
+  /// Who sent SIGKILL to the main process; nil if the kernel does not tell.
+  package var killSender: KillSender?
   /// The evidence on OOM kills.
   package var memory: MemoryEvidence
 

@@ -54,6 +54,8 @@ package struct Recording: Sendable, Equatable {
   /// The metrics of kinds of memory that the gate judges, and the readings for them; empty without such a rule.
   package var kinds: [KindMetric] = []
   package var kindReadings: [KindReading] = []
+  /// The processes that SIGKILL ended, which Highwater did not send, in order of time.
+  package var kills: [KilledProcess] = []
 
   package init(
     method: MeasurementMethod = .sampled,

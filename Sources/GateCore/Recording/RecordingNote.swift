@@ -59,6 +59,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case processesNotListed(count: Int)
   /// The target's output is missing from its file, or incomplete.
   case outputNotStored(failure: SystemFailure)
+  /// SIGKILL ended a process of the target, which Highwater did not send.
+  case killed(process: KilledProcess)
   /// A process of the tree crashed, or the main process failed, and the target ended well all the same.
   case processFailed(command: String, status: EndEvidence.Status)
 

@@ -47,7 +47,7 @@ struct Capabilities: Sendable {
   /// Notes on methods that this machine lacks, except those that the scenario has disabled.
   func notes(for scenario: Scenario) -> [MachineNote] {
     var notes: [MachineNote] = []
-    if scenario.isolation.tracer == .auto, !method(for: scenario).isTraced {
+    if !canTrace, scenario.isolation.tracer == .auto {
       notes.append(.noTracing(barrier: .current))
     }
     if scenario.target.running == nil, case .failure(let error) = site.memory {

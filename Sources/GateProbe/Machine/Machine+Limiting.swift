@@ -16,8 +16,12 @@ extension Machine {
 
   /// The machine's memory, or the lowest limit of the runner's own cgroup and its ancestors.
   private static var largestLimit: Bytes? {
+    [memory, MachineState.now().limit].compactMap(\.self).min()
+  }
+
+  /// The machine's memory; nil if it is unknown.
+  static var memory: Bytes? {
     let pages = sysconf(Int32(_SC_PHYS_PAGES))
-    let memory = pages > 0 ? Bytes(Int64(pages) * Int64(PageSize.bytes)) : nil
-    return [memory, MachineState.now().limit].compactMap(\.self).min()
+    return pages > 0 ? Bytes(Int64(pages) * Int64(PageSize.bytes)) : nil
   }
 }

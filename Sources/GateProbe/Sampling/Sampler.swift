@@ -72,6 +72,12 @@ final class Sampler: Sendable {
     sweep()
   }
 
+  /// From now on Highwater itself sends SIGKILL.
+  func willKill() {
+    let time = Self.age(of: processTree)
+    state.withLock { $0.ownKills = min($0.ownKills, time) }
+  }
+
   /// Reads the peaks of processes that run on, before the tree lets go of them.
   func readLastPeaks() {
     state.withLock { state in

@@ -35,6 +35,7 @@ extension SamplerState {
       }
     case .ended(let status):
       guard let process = known[event.pid] else { return }
+      noteKill(of: process, status, at: time)
       process.ended(status, highest: event.highest.count, at: time)
       noteEndOfChild(process, highest: event.highest.count)
       tracked.first { $0.borrowsMemory && $0.parent == event.pid }?.keepBorrowedMemory()

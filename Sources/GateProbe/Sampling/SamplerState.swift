@@ -34,11 +34,15 @@ struct SamplerState: ~Copyable {
   /// Whether a tracer reports every new process.
   var reportsAll: Bool
   private var addedNotes: [RecordingNote] = []
+  /// Processes that SIGKILL ended, before ``ownKills``.
+  var kills: [SeenKill] = []
+  /// From when on Highwater itself sends SIGKILL.
+  var ownKills: Int64 = .max
   /// Of one process.
   var mostSwapped = Bytes.zero
   var mostHugeTLB = Bytes.zero
   private let refusalsBefore = ProcFile.refusals
-  private var lastTree: Int64 = 0
+  private(set) var lastTree: Int64 = 0
   /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
   private var lastTreeIsSum = true
   /// What the tree holds at most besides pages of files, as the last reading of the cgroup shows it.
@@ -391,6 +395,7 @@ extension SamplerState {
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       treePeak: Bytes(treePeak),
       widestGap: .nanoseconds(widestGap),
+      kills: kills,
       notes: notes + processes.filter { $0.isMain && $0.isClientOfRunner }.map { .runsElsewhere(command: $0.command) }
     )
   }

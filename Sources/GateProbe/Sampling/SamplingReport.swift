@@ -17,5 +17,6 @@ struct SamplingReport: Sendable {
   var treePeak: Bytes
   /// The longest time between two successive readings while a process was alive.
   var widestGap: Duration
+  var kills: [SeenKill]
   var notes: [RecordingNote]
 }

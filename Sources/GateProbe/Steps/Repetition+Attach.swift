@@ -31,6 +31,9 @@ extension Repetition {
   private func follow(_ processes: AttachedProcesses) throws(StepAborted) -> ProcessTree {
     let before = ProcessStat(of: processes.leader)?.startTick
     let isTraced = settings.method.isTraced
+    if !isTraced, scenario.isolation.tracer == .auto {
+      notes.append(.notTraced(command: ProcessStat(of: processes.leader)?.command ?? "", code: EPERM))
+    }
     var request = AttachRequest(processes: processes, isTraced: isTraced, lock: settings.runFolder.lock)
     let tree: ProcessTree
     do throws(ErrorNumber) {

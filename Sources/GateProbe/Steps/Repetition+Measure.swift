@@ -27,11 +27,13 @@ extension Repetition {
     } else {
       noteSurvivors(of: run)
     }
+    run.sampler.willKill()
     noteUnkillable(run.processTree.killAll())
     run.refresh()
     listener.catchUp()
     let report = run.sampler.report()
-    let end = End(deciding: run.evidence(outcome.action, report))
+    let evidence = run.evidence(outcome.action, report)
+    let end = End(deciding: evidence)
     let usage = run.instruments.cgroup?.usage
     run.processTree.release()
     let marks = run.marks.finish(at: duration)
@@ -59,6 +61,7 @@ extension Repetition {
     recording.composition?.unmapped = report.unmapped
     (recording.kinds, recording.kindReadings) = (scenario.gate.kinds, report.kinds)
     recording.usage = usage
+    recording.kills = run.kills(report, evidence.memory)
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
     recording.hasInjected = run.instruments.mutation?.hasInjected == true
@@ -197,6 +200,7 @@ extension Repetition {
   private func kill(_ run: TargetRun) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
+    run.sampler.willKill()
     if !run.send(.kill) { noteUnkillable(run.processTree.killAll()) }
     _ = try watch(until: .after(Self.killTimeout), of: run, atTargetEnd: .proceed) {
       run.hasEnded || run.processTree.isEmpty ? () : nil

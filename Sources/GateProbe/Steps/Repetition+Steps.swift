@@ -97,7 +97,10 @@ extension Repetition {
 
 extension Repetition {
   private func send(_ signal: Signal, to run: TargetRun) throws(StepAborted) {
-    guard run.send(signal) else { throw .failed(.signalNotSent) }
+    guard run.send(signal) else {
+      let isRefused = run.isAttached && !run.hasEnded
+      throw .failed(isRefused ? .attach(error: .signalNotPermitted(pid: run.processTree.leader)) : .signalNotSent)
+    }
   }
 
   /// Searches for the pattern after the last match of an `expect` step, or from the start of the output.

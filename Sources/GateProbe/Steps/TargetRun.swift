@@ -112,6 +112,7 @@ final class TargetRun {
   ///
   /// - Returns: false if that process has ended.
   func send(_ signal: Signal) -> Bool {
+    if signal == .kill { sampler.willKill() }
     guard let main, !hasEnded, processTree.send(signal, to: main) else { return false }
     sentSignals.insert(signal)
     return true
@@ -125,8 +126,29 @@ final class TargetRun {
     evidence.memory.mainProcess = main
     evidence.memory.processes = Set(report.processes.map(\.id))
     evidence.memory.lastResident = report.samples.last { $0.tree > .zero }?.tree
+    if case .signaled(.kill, _)? = status, !sentSignals.contains(.kill), let main {
+      evidence.killSender = killSender(of: main, since: start, report)
+    }
     instruments.memoryWatch.complete(&evidence)
     return evidence
+  }
+
+  /// The processes that SIGKILL ended, with their senders and the limits of memory.
+  func kills(_ report: SamplingReport, _ memory: MemoryEvidence) -> [KilledProcess] {
+    report.kills.map { kill in
+      var process = kill.process
+      process.sender = killSender(of: process.id, since: start + .nanoseconds(kill.firstSeen), report)
+      (process.limit, process.machine) = (memory.limit, Machine.memory)
+      return process
+    }
+  }
+
+  private func killSender(of pid: Int32, since: MonotonicTime, _ report: SamplingReport) -> KillSender? {
+    guard let kill = KillWatch.shared?.kill(of: pid, after: since) else { return nil }
+    let members = Set(report.processes.map(\.id))
+    return KillSender(
+      process: kill.isFromKernel ? nil : kill.sender, command: kill.isFromKernel ? nil : kill.command,
+      isOfTarget: !kill.isFromKernel && members.contains(kill.sender))
   }
 }
 

@@ -241,6 +241,27 @@ extension LaunchError.Stage {
   }
 }
 
+// MARK: - Kills
+
+extension LinuxCalls {
+  /// Watches all SIGKILLs of the machine; false if that is not permitted.
+  static func openKills(_ format: KillFormat) -> Bool {
+    hw_kills_open(hw_kill_format(tracepoint: format.tracepoint, target: format.target, code: format.code)) == 0
+  }
+
+  /// Waits for some of them; nil if that fails.
+  static func awaitKills() -> [(target: Int32, sender: Int32, code: Int32, time: MonotonicTime)]? {
+    withUnsafeTemporaryAllocation(of: hw_kill.self, capacity: 64) { found in
+      guard let base = found.baseAddress else { return nil }
+      let count = hw_kills_await(base, Int32(found.count))
+      guard count >= 0 else { return nil }
+      return found.prefix(Int(count)).map {
+        ($0.target, $0.sender, $0.code, MonotonicTime(nanoseconds: $0.time))
+      }
+    }
+  }
+}
+
 // MARK: - Limits
 
 extension LinuxCalls {

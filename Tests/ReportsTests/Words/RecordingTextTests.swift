@@ -3,6 +3,15 @@ import Testing
 
 @testable import GateApplication
 
+private func killed(by sender: KillSender?) -> KilledProcess {
+  let heaviest: [KilledProcess.Other] = [
+    .init(command: "cc1", resident: .mebibytes(64)), .init(command: "ld", resident: .mebibytes(8)),
+  ]
+  var process = KilledProcess(id: 7, command: "cc1", heaviest: heaviest, tree: .mebibytes(72))
+  (process.sender, process.limit) = (sender, .mebibytes(80))
+  return process
+}
+
 @Suite("Texts of recordings")
 struct RecordingTextTests {
   private static let term = Signal.term
@@ -38,6 +47,17 @@ struct RecordingTextTests {
         End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: .init(percent: 98, limit: .mebibytes(100)))),
         "killed by SIGKILL; sender unknown (not Highwater): 98 % of the limit of 100.0 MiB in use at the last reading, "
           + "but the kernel counted no OOM kill"
+      ),
+      (
+        End(
+          .killed, signal: .kill,
+          cause: .killedBy(sender: KillSender(process: 7, command: "timeout", isOfTarget: false))),
+        "killed by SIGKILL from `timeout` (process 7)"
+      ),
+      (
+        End(
+          .killed, signal: .kill, cause: .killedBy(sender: KillSender(process: 7, command: nil, isOfTarget: true))),
+        "killed by SIGKILL from process 7, which has ended, a process of the target"
       ),
       (
         End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(30)), limitHits: nil)),
@@ -183,6 +203,14 @@ struct RecordingTextTests {
         "`docker` starts programs outside the target's process tree; their memory is not measured: start "
           + "Highwater where they run, as in their container"
       ),
+      (.killed(process: killed(by: nil)), "`cc1` was killed by SIGKILL; sender unknown (not Highwater); the heaviest "),
+      (
+        .killed(process: killed(by: KillSender(process: nil, command: nil, isOfTarget: false))),
+        "`cc1` was killed by SIGKILL from the kernel; the heaviest processes then: `cc1` 64.0 MiB, `ld` 8.0 MiB; the target "
+          + "held 72.0 MiB of the limit of 80.0 MiB"
+      ),
+      (.attached(isReset: true), "the target ran already: peaks are since the start of each repetition"),
+      (.notTraced(command: "x", code: 1), "`x` cannot be traced (operation not permitted): "),
       (.processesNotListed(count: 9), "9 more processes were seen than are listed"),
       (
         .outputNotStored(failure: SystemFailure(.write, path: "/x", code: 28)),

@@ -20,6 +20,7 @@ extension AttachError {
     case .noTool(let names): "cannot find the target: no \(names.map { "`\($0)`" }.joined(separator: " or ")) in PATH"
     case .toolFailed(let tool, let line): "cannot find the target by `\(tool)`: \(line)"
     case .failed(let pid, let code): "cannot attach to process \(pid): \(ErrorNumber(code).text)"
+    case .signalNotPermitted(let pid): "no signal may be sent to process \(pid), which belongs to another user"
     case .lost: "the process that followed the target was killed; the target was left running"
     }
   }
@@ -37,7 +38,7 @@ extension AttachError {
     case .noUnit: "a unit of the user's own manager is a `user-unit`"
     case .noTool: "name the process by `pid` or `pidfile`"
     case .failed: "`isolation: {tracer: off}` measures without attaching a tracer"
-    case .noMemory, .noCgroup, .toolFailed, .lost: nil
+    case .noMemory, .noCgroup, .toolFailed, .signalNotPermitted, .lost: nil
     }
   }
 }

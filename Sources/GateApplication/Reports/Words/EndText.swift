@@ -46,6 +46,7 @@ extension End.Cause {
     case .senderUnknown(nil): "killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"
     case .senderUnknown(let share?):
       "killed by SIGKILL; sender unknown (not Highwater): \(share.displayText), but the kernel counted no OOM kill"
+    case .killedBy(let sender): "killed by SIGKILL from \(sender.displayText)"
     case .coreDumped: "core dumped"
     case .fatalError(let line): line
     }

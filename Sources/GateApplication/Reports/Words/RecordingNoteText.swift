@@ -56,6 +56,7 @@ extension RecordingNote {
     case .survivors(let count, let first): survivors(first, count: count)
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
+    case .killed(let process): process.displayText
     case .processFailed(let command, let status):
       "a process failed, yet the target ended as expected: `\(command)` \(status.displayText)"
     case .stoppedItself(let command):
