@@ -19,8 +19,7 @@ struct CallerSearch {
     while total != 0, chain.count < count,
       let next = next(above: places, without: chain.map(\.function) + [function], total)
     {
-      let largest = next.places.max { ($0.value.magnitude, $1.key) < ($1.value.magnitude, $0.key) }
-      chain.append((next.function, largest.flatMap { calls[$0.key].line }))
+      chain.append((next.function, next.line))
       places = next.places
     }
     return chain
@@ -38,47 +37,61 @@ struct CallerSearch {
     return Dictionary(uniqueKeysWithValues: changes)
   }
 
-  private func next(
-    above places: Places, without named: [FunctionName], _ total: Int64
-  ) -> (function: FunctionName, places: Places)? {
+  /// A caller, the line of it through which most came, and its calls.
+  private typealias Caller = (function: FunctionName, line: Int?, places: Places)
+
+  private func next(above places: Places, without named: [FunctionName], _ total: Int64) -> Caller? {
     common(above: places, without: named, total, atMost: 1) ?? common(above: places, without: named, total)
   }
 
   /// The nearest caller through which most of the change came, among so many callers of each place.
   private func common(
     above places: Places, without named: [FunctionName], _ total: Int64, atMost count: Int = .max
-  ) -> (function: FunctionName, places: Places)? {
-    var branches: [FunctionName: (places: Places, change: Int64, distance: Int64)] = [:]
+  ) -> Caller? {
+    var branches: [FunctionName: Branch] = [:]
     for (place, change) in places {
       var seen: Set<FunctionName> = []
-      for (distance, call) in callers(of: place, without: named).prefix(count).enumerated() {
-        let function = calls[call].function
+      for (distance, caller) in callers(of: place, without: named).prefix(count).enumerated() {
+        let function = calls[caller.call].function
         guard seen.insert(function).inserted else { continue }
-        var branch = branches[function] ?? ([:], 0, 0)
-        branch.places[call, default: 0] += change
-        branch.change += change
-        branch.distance += Int64(distance) * change
-        branches[function] = branch
+        branches[function, default: Branch()].add(change, of: caller, at: distance)
       }
     }
     let found = branches.map { (function: $0.key, branch: $0.value) }
       .filter { Double($0.branch.change) / Double(total) >= ProfileComparison.leastShare }
       .min { Self.order($0.branch, $0.function) < Self.order($1.branch, $1.function) }
-    return found.map { ($0.function, $0.branch.places) }
+    return found.map { ($0.function, $0.branch.line, $0.branch.places) }
+  }
+
+  /// What came through one function.
+  private struct Branch {
+    private(set) var places: Places = [:]
+    private(set) var change: Int64 = 0
+    private(set) var distance: Int64 = 0
+    private(set) var line: Int?
+    private var largest: UInt64 = 0
+
+    mutating func add(_ change: Int64, of caller: (call: Int, line: Int?), at distance: Int) {
+      places[caller.call, default: 0] += change
+      self.change += change
+      self.distance += Int64(distance) * change
+      if change.magnitude > largest { (largest, line) = (change.magnitude, caller.line) }
+    }
   }
 
   /// By mean distance, then by what is left out.
-  private static func order(
-    _ branch: (places: Places, change: Int64, distance: Int64), _ function: FunctionName
-  ) -> (Double, Double, FunctionName) {
+  private static func order(_ branch: Branch, _ function: FunctionName) -> (Double, Double, FunctionName) {
     (Double(branch.distance) / Double(branch.change), -Double(branch.change.magnitude), function)
   }
 
-  /// The callers that may be named and have other names, the nearest first; of a script's function scripts'.
-  private func callers(of call: Int, without named: [FunctionName]) -> some Sequence<Int> {
+  /// The callers that may be named and have other names, the nearest first, with their lines; of a script's function
+  /// scripts'.
+  private func callers(of call: Int, without named: [FunctionName]) -> some Sequence<(call: Int, line: Int?)> {
     let isOfScript = named.last?.isScript == true
-    return sequence(first: call) { calls[$0].parent }.lazy.dropFirst().filter { at in
-      let caller = calls[at]
+    let way = sequence(first: call) { calls[$0].parent }
+    let callers = zip(way, way.dropFirst()).lazy.map { below, at in (call: at, line: calls[below].callerLine) }
+    return callers.filter { at in
+      let caller = calls[at.call]
       return caller.role.isNamed && !caller.function.name.isEmpty && (caller.function.isScript || !isOfScript)
         && !named.contains(where: caller.function.reads(like:))
     }

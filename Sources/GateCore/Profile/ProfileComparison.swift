@@ -7,8 +7,8 @@ package struct ProfileComparison: Sendable, Equatable {
     package let role: FunctionRole
     package var before: CallTree.Weight
     package var now: CallTree.Weight
-    /// As in ``ProfileSummary/Call/line``, of the new build.
-    package var line: Int?
+    /// As in ``ProfileSummary/Call/callerLine``, of the new build.
+    package var callerLine: Int?
   }
 
   /// nil if there is only one build.
@@ -57,7 +57,7 @@ package struct ProfileComparison: Sendable, Equatable {
           calls.append(
             Call(
               parent: place.parent, function: function.name, role: function.role, before: .zero, now: .zero,
-              line: call.line))
+              callerLine: call.callerLine))
           places[place] = index
         }
         calls[index][keyPath: key] += call.weight

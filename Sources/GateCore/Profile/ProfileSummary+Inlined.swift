@@ -34,7 +34,7 @@ extension ProfileSummary {
       let place = Place(parent: caller, function: call.function)
       let index = indexes[place] ?? kept.count
       let weight = index < kept.count ? kept[index].weight + call.weight : call.weight
-      let merged = Call(parent: caller, function: call.function, weight: weight, line: call.line)
+      let merged = Call(parent: caller, function: call.function, weight: weight, callerLine: call.callerLine)
       if index < kept.count { kept[index] = merged } else { kept.append(merged) }
       indexes[place] = index
       places.append(index)

@@ -48,11 +48,11 @@ package struct ProfileSummary: Sendable, Equatable {
     package let parent: Int?
     package let function: Int
     package let weight: CallTree.Weight
-    /// The line of the function at which it, or what it called, got most of that; nil if unknown, and not stored.
-    package let line: Int?
+    /// The line of the caller in which it made the calls that hold most; nil if unknown, and not stored.
+    package let callerLine: Int?
 
-    package init(parent: Int?, function: Int, weight: CallTree.Weight, line: Int? = nil) {
-      (self.parent, self.function, self.weight, self.line) = (parent, function, weight, line)
+    package init(parent: Int?, function: Int, weight: CallTree.Weight, callerLine: Int? = nil) {
+      (self.parent, self.function, self.weight, self.callerLine) = (parent, function, weight, callerLine)
     }
   }
 

@@ -43,7 +43,7 @@ struct SummedCalls {
     }
     sumFunctions(weights)
     removeObjects(objects)
-    calls = sumCalls(weights, lines: lines(trees, nodes))
+    calls = sumCalls(weights, callerLines: callerLines(trees, nodes))
     addLines(trees, indexes)
     markInlined(trees, indexes)
   }
@@ -103,7 +103,7 @@ struct SummedCalls {
   // MARK: Sums
 
   /// The calls with all that their callees hold.
-  private func sumCalls(_ weights: [[CallTree.Weight]], lines: [Int?]) -> [ProfileSummary.Call] {
+  private func sumCalls(_ weights: [[CallTree.Weight]], callerLines: [Int?]) -> [ProfileSummary.Call] {
     let sums = weights.map { own in
       var sums = own
       for index in places.indices.reversed() {
@@ -116,17 +116,18 @@ struct SummedCalls {
       let touched = ProfileSummary.Estimate(sums.map { $0[index].touched })
       return .init(
         parent: place.parent, function: place.function,
-        weight: .init(live: live.median, touched: touched.median), line: lines[index])
+        weight: .init(live: live.median, touched: touched.median), callerLine: callerLines[index])
     }
   }
 
-  /// The line of each place that holds most with its callees.
-  private func lines(_ trees: [CallTree], _ nodes: [[Int]]) -> [Int?] {
+  /// The line of each place's caller that made the calls that hold most.
+  private func callerLines(_ trees: [CallTree], _ nodes: [[Int]]) -> [Int?] {
     var lines = [(held: Int64, line: Int?)](repeating: (0, nil), count: places.count)
     for (tree, nodes) in zip(trees, nodes) {
       let held = tree.heldByNode
       for (index, place) in nodes.enumerated() where held[index] > lines[place].held {
-        let function = FunctionName.source(of: tree.functions[tree.nodes[index].function])
+        guard let caller = tree.nodes[index].parent, nodes[caller] != place else { continue }
+        let function = FunctionName.source(of: tree.functions[tree.nodes[caller].function])
         if let line = function.line { lines[place] = (held[index], line) }
       }
     }
