@@ -366,7 +366,7 @@ private let malformedResults: [MalformedDocument] = [
   result(
     "unknown end", "signaled", "vanished",
     "`scenarios[1].repetitions[0].end.kind` is `vanished`, expected one of exited, signaled, oom, allocation-failure, "
-      + "trap, abort, crash, timeout, stopped, start-failed, killed, unknown"
+      + "trap, abort, crash, timeout, stopped, start-failed, killed, unknown, running"
   ),
   result(
     "unknown signal", "TERM", "TERMINATE", "`scenarios[1].repetitions[0].end.signal` is not a signal: `TERMINATE`"

@@ -206,8 +206,8 @@ struct RecordingTextTests {
       (.killed(process: killed(by: nil)), "`cc1` was killed by SIGKILL; sender unknown (not Highwater); the heaviest "),
       (
         .killed(process: killed(by: KillSender(process: nil, command: nil, isOfTarget: false))),
-        "`cc1` was killed by SIGKILL from the kernel; the heaviest processes then: `cc1` 64.0 MiB, `ld` 8.0 MiB; the target "
-          + "held 72.0 MiB of the limit of 80.0 MiB"
+        "`cc1` was killed by SIGKILL from the kernel; the heaviest processes then: `cc1` 64.0\u{a0}MiB, `ld` 8.0\u{a0}MiB; "
+          + "the target held 72.0\u{a0}MiB of the limit of 80.0\u{a0}MiB"
       ),
       (.attached(isReset: true), "the target ran already: peaks are since the start of each repetition"),
       (.notTraced(command: "x", code: 1), "`x` cannot be traced (operation not permitted): "),
