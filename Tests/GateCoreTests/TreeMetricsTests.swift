@@ -12,7 +12,7 @@ struct TreeMetricsTests {
     )
   }
 
-  @Test("A killed process is told of if the target fails with it, or if another program killed it")
+  @Test("A note names a killed process if the target fails with it, or if another program killed it")
   func killNotes() {
     func notes(_ sender: KillSender?, _ end: End) -> Int {
       var recording = Recording(end: end)

@@ -17,7 +17,7 @@ package struct Releases: Sendable, Equatable {
     }
   }
 
-  /// More than one way for an allocator; those with most bytes first.
+  /// Of each allocator one for each way; those with most bytes first.
   package let lines: [Line]
 
   /// Callers beyond these do not matter.

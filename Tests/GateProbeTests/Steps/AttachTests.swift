@@ -119,7 +119,7 @@ struct TargetSearchTests {
     #expect(error(of: .container("c"), (false, "none")) == .toolFailed(tool: "podman inspect", line: "none"))
   }
 
-  @Test("A program is told from a later one by the addresses of its code and stack, where they may be read")
+  @Test("The addresses of its code and stack, where readable, distinguish a program from a later one")
   func image() {
     func stat(_ code: String) -> String {
       "7 (a b) c) S " + (4...25).map(String.init).joined(separator: " ") + " \(code) 30 31"

@@ -11,7 +11,7 @@ extension AttachError {
     case .noMemory(let pid): "process \(pid) has no memory: it has ended, or belongs to the kernel"
     case .noPidfile(let path): "cannot read the pidfile `\(path)`"
     case .noNumber(let path): "the pidfile `\(path)` does not contain a process ID"
-    case .noCgroup(let path): "there is no cgroup `\(path)`"
+    case .noCgroup(let path): "no cgroup has the path `\(path)`"
     case .emptyCgroup(let path): "the cgroup `\(path)` has no processes"
     case .ownCgroup(let path): "Highwater itself runs in the cgroup `\(path)`"
     case .unitNotRunning(let name, let state): "the unit `\(name)` has no processes: it is \(state)"

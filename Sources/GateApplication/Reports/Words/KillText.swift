@@ -20,7 +20,9 @@ extension KilledProcess {
   private var memoryText: String {
     let list = heaviest.map { "`\($0.command)` \(Format.amount($0.resident))" }.joined(separator: ", ")
     let whole = "the target held \(Format.amount(tree))"
-    let bound = limit.map { " of the limit of \(Format.amount($0))" } ?? machine.map { " of the machine's \(Format.amount($0))" } ?? ""
+    let bound =
+      limit.map { " of the limit of \(Format.amount($0))" } ?? machine.map { " of the machine's \(Format.amount($0))" }
+      ?? ""
     return "the heaviest processes then: \(list); \(whole)\(bound)"
   }
 }
