@@ -51,6 +51,8 @@ struct NewcomerTests {
           try project.write(text.replacing("20 << 20", with: "24 << 20").replacing("20<<20", with: "24<<20"), to: name)
         }
       }
+      // Of so few repetitions the growth of a garbage-collected heap can be undecided.
+      if index == 3, example.testDescription == "Node.js" { continue }
       let outcome = try Highwater.start(command.words, in: project).wait()
       try #require(outcome.code == command.code, "\(command.words): \(outcome.text)")
       // Only to make the test short.
