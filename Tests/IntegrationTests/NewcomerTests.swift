@@ -51,10 +51,10 @@ struct NewcomerTests {
           try project.write(text.replacing("20 << 20", with: "24 << 20").replacing("20<<20", with: "24<<20"), to: name)
         }
       }
-      // Of so few repetitions the growth of a garbage-collected heap can be undecided.
-      if index == 3, example.testDescription == "Node.js" { continue }
       let outcome = try Highwater.start(command.words, in: project).wait()
-      try #require(outcome.code == command.code, "\(command.words): \(outcome.text)")
+      // With so few repetitions an unchanged program can be undecided.
+      let accepted = index == 3 ? [command.code, 4] : [command.code]
+      try #require(accepted.contains(outcome.code), "\(command.words): \(outcome.text)")
       // Only to make the test short.
       if index == 0 {
         try project.write(

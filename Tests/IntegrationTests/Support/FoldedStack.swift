@@ -20,10 +20,10 @@ struct FoldedStack {
 /// So the test is as strict as the number of samples allows, which is smaller on a busy machine.
 func sampled(_ bytes: ClosedRange<Int>, _ report: String) throws -> ClosedRange<Int> {
   let words = report.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  let interval = try #require(words.firstMatch(of: #/one sample for each (\d+) (B|KiB|MiB) on average/#))
+  let interval = try #require(words.firstMatch(of: #/one sample for each ([\d.]+) (B|KiB|MiB) on average/#))
   let units = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20]
-  let mean = try #require(Int(interval.1)) * units[String(interval.2), default: 1]
-  let error = 5 * Int(Double(bytes.upperBound * mean).squareRoot())
+  let mean = try #require(Double(interval.1)) * Double(units[String(interval.2), default: 1])
+  let error = Int(5 * (Double(bytes.upperBound) * mean).squareRoot())
   return max(0, bytes.lowerBound - error)...bytes.upperBound + error
 }
 
