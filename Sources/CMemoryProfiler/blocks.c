@@ -14,6 +14,12 @@ static struct hw_block *slot_for(const struct hw_blocks *blocks, uint64_t addres
   return &blocks->slots[at];
 }
 
+/// The slot of a live block; NULL if there is none at the address.
+static struct hw_block *live_slot(const struct hw_blocks *blocks, uint64_t address) {
+  struct hw_block *slot = blocks->capacity == 0 || address == 0 ? NULL : slot_for(blocks, address);
+  return slot == NULL || slot->address == 0 ? NULL : slot;
+}
+
 static int grow(struct hw_blocks *blocks) {
   struct hw_blocks larger = *blocks;
   larger.capacity = blocks->capacity == 0 ? 1024 : blocks->capacity * 2;
@@ -77,8 +83,8 @@ struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count) {
 }
 
 int hw_block_is_live(const struct hw_blocks *blocks, struct hw_block block) {
-  const struct hw_block *slot = blocks->capacity == 0 ? NULL : slot_for(blocks, block.address);
-  return slot != NULL && slot->address != 0 && slot->order == block.order;
+  const struct hw_block *slot = live_slot(blocks, block.address);
+  return slot != NULL && slot->order == block.order;
 }
 
 // MARK: - Live blocks
@@ -95,8 +101,9 @@ void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t tim
 
 /// Moves up the entries that the removed one had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
 struct hw_block hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
-  if (!hw_blocks_have(blocks, address)) return (struct hw_block){0};
-  struct hw_block *slot = slot_for(blocks, address), removed = *slot;
+  struct hw_block *slot = live_slot(blocks, address);
+  if (slot == NULL) return (struct hw_block){0};
+  struct hw_block removed = *slot;
   note_release(blocks, removed);
   uint32_t mask = blocks->capacity - 1, hole = (uint32_t)(slot - blocks->slots);
   for (uint32_t at = (hole + 1) & mask; blocks->slots[at].address != 0; at = (at + 1) & mask) {
@@ -110,9 +117,7 @@ struct hw_block hw_blocks_remove(struct hw_blocks *blocks, uint64_t address) {
   return removed;
 }
 
-int hw_blocks_have(const struct hw_blocks *blocks, uint64_t address) {
-  return blocks->capacity > 0 && address != 0 && slot_for(blocks, address)->address != 0;
-}
+int hw_blocks_have(const struct hw_blocks *blocks, uint64_t address) { return live_slot(blocks, address) != NULL; }
 
 // MARK: - Thinning
 
