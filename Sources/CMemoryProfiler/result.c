@@ -321,6 +321,19 @@ struct sums {
   uint32_t count;
 };
 
+/// Begins sums of all nodes; 0 if there is no memory for them. They are to be freed in both cases.
+static int open_sums(struct sums *sums) {
+  sums->count = hw_tree_count();
+  sums->weights = calloc(sums->count, sizeof *sums->weights);
+  sums->needed = calloc(sums->count, 1);
+  return sums->weights != NULL && sums->needed != NULL;
+}
+
+static void free_sums(struct sums *sums) {
+  free(sums->weights);
+  free(sums->needed);
+}
+
 static void add_weight(struct sums *sums, struct hw_weight added) {
   struct hw_weight *weight = &sums->weights[added.node];
   weight->live += added.live;
@@ -347,10 +360,8 @@ static void write_nodes(FILE *file, const struct hw_code *code, struct sums *sum
 /// Writes the nodes of all members together; of those with generated code, whose addresses each process names
 /// differently, one after the other.
 static void write_members(FILE *file, const struct group *group) {
-  struct sums sums = {.count = hw_tree_count()};
-  sums.weights = calloc(sums.count, sizeof *sums.weights);
-  sums.needed = calloc(sums.count, 1);
-  if (sums.weights != NULL && sums.needed != NULL) {
+  struct sums sums;
+  if (open_sums(&sums)) {
     for (size_t at = 0; at < group->count; at++) {
       const struct member *member = &group->members[at];
       if (member->code == NULL || !hw_code_has_perf_map(member->code)) add(&sums, &member->snapshot);
@@ -363,8 +374,7 @@ static void write_members(FILE *file, const struct group *group) {
       write_nodes(file, member->code, &sums);
     }
   }
-  free(sums.weights);
-  free(sums.needed);
+  free_sums(&sums);
 }
 
 /// How many processes have a part that matters: others only wait for these.
@@ -393,10 +403,9 @@ static void write_head(FILE *file, const struct group *group, const char *moment
 
 /// Writes what processes have released together, in nodes of their own.
 static void write_releases(FILE *file, const struct group *group) {
-  struct sums sums = {.count = hw_tree_count()};
-  sums.weights = calloc(sums.count, sizeof *sums.weights);
-  sums.needed = calloc(sums.count, 1);
-  if (sums.weights != NULL && sums.needed != NULL && group->releases.count > 0) {
+  struct sums sums;
+  if (group->releases.count == 0) return;
+  if (open_sums(&sums)) {
     for (uint32_t at = 0; at < group->releases.capacity; at++) {
       struct hw_released released = group->releases.slots[at];
       if (released.node != 0) add_weight(&sums, (struct hw_weight){.node = released.node, .live = (int64_t)released.bytes});
@@ -405,8 +414,7 @@ static void write_releases(FILE *file, const struct group *group) {
     write_nodes(file, NULL, &sums);
     fputs("end\n", file);
   }
-  free(sums.weights);
-  free(sums.needed);
+  free_sums(&sums);
 }
 
 /// Writes what processes hold together; `rank` is the place of one of several, or 0.
