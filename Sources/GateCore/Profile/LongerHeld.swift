@@ -78,7 +78,7 @@ extension ProfileComparison {
     guard change.evidence == .holds, let releases, let releasesBefore else { return nil }
     let (old, new) = (releasesBefore.releasers(of: change.function), releases.releasers(of: change.function))
     func amount(_ function: FunctionName) -> Int64 { direction((new[function] ?? 0) - (old[function] ?? 0)) }
-    let functions = build.releasers(of: change.function).keys
+    let functions = Set(old.keys).union(new.keys)
     guard let largest = functions.map(amount).max() else { return nil }
     let error = error(ofSum: max(old.values.max() ?? 0, new.values.max() ?? 0), Self.releasesWithStack)
     guard Double(largest) >= max(Self.leastReleased * Double(change.change.count), error) else { return nil }
@@ -89,9 +89,7 @@ extension ProfileComparison {
     var released = FunctionChange(
       function: found.function, evidence: .holds, before: Bytes(old[found.function] ?? 0),
       now: Bytes(new[found.function] ?? 0), callers: found.way.callers)
-    released.frames = ([found.function] + found.way.callers).map { name in
-      StackFrame(function: name, file: known(name)?.file, line: known(name)?.line)
-    }
+    released.frames = ([found.function] + found.way.callers).map { frame(of: $0) }
     return released
   }
 

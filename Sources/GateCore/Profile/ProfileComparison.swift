@@ -208,14 +208,16 @@ extension ProfileComparison {
     var named = change
     let callers = CallerSearch(self, change.evidence).callers(of: change.function, atMost: Self.furthestScript)
     let shown = shownCallers(callers.map(\.function), of: change.function)
-    let lines = Dictionary(callers.map { ($0.function, $0.line) }, uniquingKeysWith: { first, _ in first })
-    func line(_ name: FunctionName) -> Int? { (lines[name] ?? nil) ?? known(name)?.line }
-    (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: line($0)) })
+    named.frames = [frame(of: change.function)] + callers.map { frame(of: $0.function, line: $0.line) }
+    let lines = Dictionary(named.frames.map { ($0.function, $0.line) }, uniquingKeysWith: { first, _ in first })
+    (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: lines[$0] ?? nil) })
     if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
-    named.frames = ([change.function] + callers.map(\.function)).map { name in
-      StackFrame(function: name, file: known(name)?.file, line: line(name))
-    }
     return named
+  }
+
+  /// A function with its place: the line of the call that is meant, or else the one that holds most.
+  func frame(of name: FunctionName, line: Int? = nil) -> StackFrame {
+    StackFrame(function: name, file: known(name)?.file, line: line ?? known(name)?.line)
   }
 
   /// A function of this build.

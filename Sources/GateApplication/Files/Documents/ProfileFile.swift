@@ -291,7 +291,7 @@ private struct ReleaseLine: SingleValueCodable {
   init(coded: String) throws {
     let words = coded.split(separator: Self.separator, omittingEmptySubsequences: false)
     guard words.count >= 3, let bytes = Int64(words[0]), 0...ProfileFile.largestAmount ~= bytes else {
-      let shown = String(coded.prefix(80)).printable
+      let shown = NumberedLine.shown(coded[...])
       throw UnitError(problem: "is `\(shown)`, expected bytes, a process and functions", hint: "")
     }
     let names = try words.dropFirst(2).map { try FunctionName(coded: String($0)) }
@@ -346,7 +346,7 @@ private enum NumberedLine {
     return (numbers, words[count])
   }
 
-  private static func shown(_ text: Substring) -> String { String(text.prefix(80)).printable }
+  static func shown(_ text: Substring) -> String { String(text.prefix(80)).printable }
 }
 
 // MARK: - Profiles of a check
