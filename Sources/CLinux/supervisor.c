@@ -65,6 +65,8 @@ struct supervisor {
   int runner_gone;
   /// 0 until the kill begins; then the time at which to give up.
   int64_t deadline;
+  /// A pidfd of the attached leader that is to be killed; -1 for none.
+  int owned;
 };
 
 /// The list for a round of kills; in .bss, so that it costs nothing until it is used.
@@ -338,19 +340,25 @@ static void send_start(struct supervisor *supervisor, const struct hw_start *sta
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = start->pid, .value = start->status});
 }
 
+/// Whether to go on following processes that run already; kills an own leader after a request.
+static int follows(const struct supervisor *supervisor) {
+  if (supervisor->deadline == 0) return 1;
+  return supervisor->owned >= 0 && hw_pidfd_send_signal(supervisor->owned, SIGKILL) == 0 && now() < supervisor->deadline;
+}
+
 /// Waits for the end of a process that runs already and is not traced, or for a request.
-static void await_end(struct supervisor *supervisor) {
-  int process = hw_pidfd_open(supervisor->program);
-  if (process < 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
+static void await_end(struct supervisor *supervisor, int process) {
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = supervisor->program});
-  while (supervisor->deadline == 0) {
-    struct pollfd wanted[2] = {{.fd = process, .events = POLLIN}, {.fd = supervisor->control, .events = POLLIN}};
-    wait_for(wanted, 2, -1);
+  while (follows(supervisor)) {
+    struct pollfd wanted[2] = {
+      {.fd = process, .events = POLLIN},
+      {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
+    };
+    wait_for(wanted, 2, timeout(supervisor));
     if (wanted[1].revents != 0) read_control(supervisor);
     if (wanted[0].revents == 0) continue;
     send_record(supervisor, (struct hw_record){.event = HW_EVENT_GONE, .pid = supervisor->program});
-    close(process);
-    process = -1;
+    process = supervisor->owned = -1;
   }
 }
 
@@ -358,6 +366,7 @@ static void await_end(struct supervisor *supervisor) {
 ///
 /// A stopped one continues when its tracer exits (ptrace(2)), with the signal that it was about to get.
 static void trace_attached(struct supervisor *supervisor) {
+  if (!supervisor->plan->owns_attached) hw_trace_lets_live();
   const struct hw_plan *plan = supervisor->plan;
   int code = hw_attach_process(plan->attached[0]);
   if (code != 0) fail_start(supervisor, HW_STAGE_TRACE, code);
@@ -365,21 +374,26 @@ static void trace_attached(struct supervisor *supervisor) {
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = supervisor->program});
   while (reap(supervisor)) {
     struct pollfd wanted[2] = {
-      {.fd = supervisor->children, .events = POLLIN}, {.fd = supervisor->control, .events = POLLIN}
+      {.fd = supervisor->children, .events = POLLIN},
+      {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
     wait_for(wanted, 2, timeout(supervisor));
     if (wanted[0].revents != 0) consume_signal(supervisor->children);
     if (wanted[1].revents != 0) read_control(supervisor);
-    if (supervisor->deadline != 0) return;
+    if (!follows(supervisor)) return;
   }
 }
 
 /// Follows processes that run already.
 static _Noreturn void follow(struct supervisor *supervisor) {
-  supervisor->program = supervisor->plan->attached[0];
+  const struct hw_plan *plan = supervisor->plan;
+  supervisor->program = plan->attached[0];
   if (chdir("/") != 0) _exit(126);
-  if (supervisor->plan->traced) trace_attached(supervisor);
-  else await_end(supervisor);
+  int process = plan->owns_attached || !plan->traced ? hw_pidfd_open(supervisor->program) : -1;
+  if (process < 0 && (plan->owns_attached || !plan->traced)) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
+  supervisor->owned = plan->owns_attached ? process : -1;
+  if (plan->traced) trace_attached(supervisor);
+  else await_end(supervisor, process);
   finish(supervisor);
 }
 

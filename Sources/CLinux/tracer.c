@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Whether the traced processes were running already, and continue to run when the supervisor exits.
+/// Whether the traced processes continue to run when the supervisor exits.
 static int survives;
 
 /// With the stops at the system calls of the profiler's filter. Otherwise those that a filter of the target hands to a
@@ -372,9 +372,10 @@ int hw_is_traced_here(pid_t thread) {
   return 0;
 }
 
+void hw_trace_lets_live(void) { survives = 1; }
+
 int hw_trace_adopt(pid_t thread, pid_t pid) {
   if (find(thread) != NULL) return EALREADY;
-  survives = 1;
   if (ptrace(PTRACE_SEIZE, thread, NULL, (void *)options()) != 0) return errno;
   struct tracee *entry = find_or_insert(thread), *process = find(pid);
   if (entry == NULL) return 0;

@@ -26,8 +26,11 @@ int hw_trace_begin(pid_t pid, size_t ballast);
 
 /// Attaches to a thread of a process that runs already, and is not stopped by it; 0, EALREADY if it is known, or an errno.
 ///
-/// The first thread of a process comes first. What is traced so continues to run when the supervisor exits.
+/// The first thread of a process comes first.
 int hw_trace_adopt(pid_t thread, pid_t process);
+
+/// Lets what is adopted from now on continue to run when the supervisor exits, which otherwise ends it.
+void hw_trace_lets_live(void);
 
 /// Whether this process traces the thread, as one that a traced thread has created.
 int hw_is_traced_here(pid_t thread);

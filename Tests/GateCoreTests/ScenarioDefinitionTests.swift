@@ -28,6 +28,9 @@ struct ScenarioDefinitionTests {
     #expect(hash(.unit("a", ofUser: false)) != hash(.unit("a", ofUser: true)))
     #expect(hash(.unit("a", ofUser: false)) != hash(.unit("b", ofUser: false)))
     #expect(hash(.pidfile("/srv/app/a")) != hash(.pidfile("/srv/app/b")))
+    var image = ContainerImage(name: "a")
+    image.arguments = ["b"]
+    #expect(hash(.image(image)) != hash(.image(ContainerImage(name: "a"))))
   }
 
   @Test("Settings that change memory change the hash of their key")

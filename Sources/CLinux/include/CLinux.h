@@ -108,10 +108,12 @@ struct hw_cgroup {
 
 /// The input of a start, prepared before the fork.
 struct hw_plan {
-  /// Processes that run already, to be followed instead of a program that is started: the supervisor never kills them,
-  /// and lets go of them at its end. The first one is the leader.
+  /// Processes that run already, to be followed instead of a program that is started; the first one is the leader.
   const pid_t *_Nullable attached;
   int attached_count;
+  /// Whether the attached leader is killed where a started program would be, with which those of its PID namespace end.
+  /// Otherwise the supervisor kills none of them, and lets go of them at its end.
+  int owns_attached;
   /// A path; `PATH` is not searched.
   const char *_Nonnull program;
   char *_Nullable const *_Nonnull arguments;

@@ -22,6 +22,6 @@ extension Recording {
 extension Scenario {
   /// The accepted ends, from the project file or the default.
   fileprivate var expectedEnd: ExpectedEnd {
-    expect ?? ExpectedEnd(exits: [0], signals: ending == .steps && target.running == nil ? [stop.signal] : [])
+    expect ?? ExpectedEnd(exits: [0], signals: ending == .steps && !target.runsAlready ? [stop.signal] : [])
   }
 }

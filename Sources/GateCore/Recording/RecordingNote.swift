@@ -53,6 +53,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case killedAfterStop(signal: Signal, grace: Duration)
   /// Processes that outlived the target and were killed, with the names of the first of them.
   case survivors(count: Int, first: [String])
+  /// The container of the target, by its ID, could not be removed, and what its engine answered.
+  case containerLeft(id: String, answer: String)
   /// Processes that survived SIGKILL.
   case unkillable(pids: [Int32])
   /// More processes were seen than are listed.

@@ -1,4 +1,6 @@
-/// A target that runs already: a scenario measures it, and neither starts nor ends it.
+/// A target that is attached to.
+///
+/// It runs already, and a scenario neither starts nor ends it; only a container of an ``image`` is its own.
 package enum RunningTarget: Sendable, Hashable {
   case pid(Int32)
   /// The absolute path of a file with the process ID.
@@ -9,6 +11,13 @@ package enum RunningTarget: Sendable, Hashable {
   case unit(String, ofUser: Bool)
   /// A container of podman or docker, by its name or ID.
   case container(String)
+  /// A container that each repetition creates, starts, stops and removes.
+  case image(ContainerImage)
+
+  /// Whether a scenario starts and ends it.
+  package var isOwn: Bool {
+    if case .image = self { true } else { false }
+  }
 
   /// Its key of the project file.
   package var key: String {
@@ -18,6 +27,7 @@ package enum RunningTarget: Sendable, Hashable {
     case .cgroup: "cgroup"
     case .unit(_, let ofUser): ofUser ? "user-unit" : "unit"
     case .container: "container"
+    case .image: "image"
     }
   }
 
@@ -27,6 +37,7 @@ package enum RunningTarget: Sendable, Hashable {
     case .pid(let pid): "\(pid)"
     case .pidfile(let path), .cgroup(let path): path
     case .unit(let name, _), .container(let name): name
+    case .image(let image): (image.options + [image.name] + image.arguments).joined(separator: " ")
     }
   }
 
@@ -34,7 +45,7 @@ package enum RunningTarget: Sendable, Hashable {
   package var hasCgroup: Bool {
     switch self {
     case .pid, .pidfile: false
-    case .cgroup, .unit, .container: true
+    case .cgroup, .unit, .container, .image: true
     }
   }
 
@@ -43,9 +54,10 @@ package enum RunningTarget: Sendable, Hashable {
     "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_CONFIG", "DOCKER_HOST", "XDG_RUNTIME_DIR",
   ]
 
-  /// The target with a changed path.
+  /// The target with each path and word changed.
   func map(_ change: (String) -> String) -> RunningTarget {
     switch self {
+    case .image(let image): .image(image.map(change))
     case .pidfile(let path): .pidfile(change(path))
     case .cgroup(let path): .cgroup(change(path))
     case .pid, .unit, .container: self
@@ -53,12 +65,33 @@ package enum RunningTarget: Sendable, Hashable {
   }
 }
 
+/// What a container is created from.
+package struct ContainerImage: Sendable, Hashable {
+  /// As podman and docker have it, such as `docker.io/library/redis:7`.
+  package var name: String
+  /// The arguments behind the image, which replace its command.
+  package var arguments: [String] = []
+  /// The options of `podman create` and `docker create`, such as `--publish`.
+  package var options: [String] = []
+
+  package init(name: String) { self.name = name }
+
+  fileprivate func map(_ change: (String) -> String) -> ContainerImage {
+    var changed = self
+    (changed.arguments, changed.options) = (arguments.map(change), options.map(change))
+    return changed
+  }
+}
+
 extension Target {
-  /// A target that runs already.
+  /// A target that is attached to.
   package init(running: RunningTarget, workingDirectory: String) {
     self.init(command: .arguments([]), workingDirectory: workingDirectory)
     self.running = running
   }
+
+  /// Whether a scenario neither starts nor ends it.
+  package var runsAlready: Bool { running.map { !$0.isOwn } ?? false }
 
   /// The command in one line, or what runs already, as in `unit: redis.service`.
   package var displayText: String {

@@ -53,7 +53,7 @@ package struct Scenario: Sendable, Equatable {
 
   /// What ends a repetition: the last step if there are steps or a `ready`, else the target's own end.
   package var ending: Ending {
-    until ?? (steps.isEmpty && ready == nil && target.running == nil ? .exit : .steps)
+    until ?? (steps.isEmpty && ready == nil && !target.runsAlready ? .exit : .steps)
   }
 
   /// All steps, also those of each `repeat`.
@@ -101,7 +101,7 @@ package struct Target: Sendable, Equatable {
   }
 
   package var command: Command
-  /// What is measured instead of a program that is started; nil for a command.
+  /// What is attached to instead of a program that is started; nil for a command.
   package var running: RunningTarget?
   /// Variables that are added to the fixed set.
   package var environment: [String: String] = [:]

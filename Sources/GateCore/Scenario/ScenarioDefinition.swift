@@ -83,10 +83,11 @@ extension Command {
 
 extension Target {
   fileprivate func parts(_ texts: WrittenTexts) -> [String] {
-    if let running { return running.parts(texts) + (main?.parts(texts) ?? []) }
+    if runsAlready { return (running?.parts(texts) ?? []) + (main?.parts(texts) ?? []) }
     let variables = environment.map { "\($0)=\($1)" }.sorted()
     let inherited = inheritedEnvironment.sorted()
-    return command.parts + ["\(variables.count)"] + variables + ["\(inherited.count)"] + inherited
+    return (running?.parts(texts) ?? command.parts)
+      + ["\(variables.count)"] + variables + ["\(inherited.count)"] + inherited
       + [texts.path(workingDirectory)] + input.parts(texts) + (main?.parts(texts) ?? [])
   }
 }
@@ -98,6 +99,8 @@ extension RunningTarget {
     case .pid: [key]
     case .pidfile(let path), .cgroup(let path): [key, texts.path(path)]
     case .unit(let name, _), .container(let name): [key, name]
+    case .image(let image):
+      [key, image.name, "\(image.arguments.count)"] + image.arguments + ["\(image.options.count)"] + image.options
     }
   }
 }

@@ -14,7 +14,7 @@ struct AttachRequest {
       program: "", arguments: [], environment: [], directory: "/", input: nil, output: -1, fixesAddresses: false,
       preventsHugePages: false, cpuMask: [], lock: lock?.number, isTraced: isTraced, ballast: 0, cgroupFolders: [],
       joinedFolders: [], cgroupSettings: [], beforeKilling: [], samplingInterval: 0)
-    plan.attached = processes.all().map(\.pid)
+    (plan.attached, plan.ownsAttached) = (processes.all().map(\.pid), processes.isOwn)
     return plan
   }
 }

@@ -1,11 +1,15 @@
 import GateCore
 
-/// The processes of a target that runs already.
+/// The processes of a target that is attached to.
 struct AttachedProcesses: Sendable, Equatable {
   /// The process whose end is the target's own.
   let leader: Int32
   /// The folder of the cgroup that has the target's processes; nil for the leader and its descendants.
   let folder: String?
+  /// Whether they were started for this repetition, and end with it.
+  var isOwn = false
+  /// Whether the leader has yet to execute the program.
+  var awaitsProgram = false
 
   /// The living processes and zombies, the leader first, each with its parent.
   func all() -> [(pid: Int32, parent: Int32)] {

@@ -10,6 +10,8 @@ struct PrivateFolder {
   let path: String
   /// The FIFO's path, for the target.
   var marksPath: String { path + "/marks" }
+  /// Where a container engine writes the ID of the container that it creates.
+  var containerPath: String { path + "/container" }
   /// The FIFO, opened for reading and writing, so that reads never hit end of file when a writer closes.
   let marks: Descriptor
   /// Holds what is being handled, while it is still in the FIFO.
@@ -46,6 +48,7 @@ struct PrivateFolder {
   /// Removes the folder, unless the target created files in it.
   func remove() {
     unlink(marksPath.systemText)
+    unlink(containerPath.systemText)
     unlink(Profiler.libraryPath(in: path).systemText)
     unlink(Profiler.ringPath(in: path).systemText)
     HeapSamplers.removeFiles(in: path)

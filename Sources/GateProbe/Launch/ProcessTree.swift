@@ -56,7 +56,7 @@ final class ProcessTree: Sendable {
 
   /// The path of the FIFO for marks, unique to this tree; nil for programs other than targets.
   private let marksPath: String?
-  /// The processes of a target that ran already: they are never killed, only let go of.
+  /// The processes of a target that is attached to: unless they are its own, they are never killed, only let go of.
   let attached: AttachedProcesses?
   let isTraced: Bool
   private let containment: Containment?
@@ -96,7 +96,7 @@ final class ProcessTree: Sendable {
     }
   }
 
-  /// Follows processes that run already; the tree lets go of them at its end.
+  /// Follows processes that run already; at its end the tree kills its own, and lets go of others.
   ///
   /// - Throws: `errno` of the call that failed, with the processes as they were.
   init(attaching request: AttachRequest) throws(ErrorNumber) {

@@ -1,12 +1,12 @@
 import GateCore
 
 extension SamplerState {
-  /// Adds the processes of a target that runs already, and lets their peaks begin now.
+  /// Adds the processes of a target that runs already, and lets the peaks of those that are not its own begin now.
   mutating func attach(to attached: AttachedProcesses) {
     for (pid, parent) in attached.all() where known[pid] == nil {
       add(pid, parent: parent, at: 0, isOlder: true)
     }
-    for process in tracked { process.wasAttached(isTraced: processTree.isTraced, buffer: buffer) }
+    for process in tracked { process.wasAttached(to: attached, isTraced: processTree.isTraced, buffer: buffer) }
     // Copies that were forked before share memory with their parents; no later reading would tell how much.
     guard tracked.count > 1 else { return }
     for (pid, folder) in processesToSum {

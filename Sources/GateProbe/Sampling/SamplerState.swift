@@ -78,7 +78,8 @@ struct SamplerState: ~Copyable {
     known.reserveCapacity(1024)
     let leader = add(processTree.leader, parent: processTree.supervisor, at: 0)
     if finder == nil { main = leader }
-    if let attached = processTree.attached { attach(to: attached) }
+    guard let attached = processTree.attached else { return }
+    if attached.awaitsProgram { leader.awaitsProgram() } else { attach(to: attached) }
   }
 
   deinit {

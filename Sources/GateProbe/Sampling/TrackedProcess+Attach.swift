@@ -49,10 +49,10 @@ struct ProgramImage: Equatable {
 }
 
 extension TrackedProcess {
-  /// Lets its peak begin now.
-  func wasAttached(isTraced: Bool, buffer: UnsafeMutableRawBufferPointer) {
+  /// Lets its peak begin now, unless it was started for this repetition.
+  func wasAttached(to attached: AttachedProcesses, isTraced: Bool, buffer: UnsafeMutableRawBufferPointer) {
     isTracedFromNow(isTraced)
-    attach = AttachedMark(of: pid, buffer: buffer)
+    if !attached.isOwn { attach = AttachedMark(of: pid, buffer: buffer) }
   }
 
   /// Reads its peak before it is let go of.

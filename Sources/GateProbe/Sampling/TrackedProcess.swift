@@ -141,6 +141,12 @@ extension TrackedProcess {
     note(lastResident, at: lastSeen)
   }
 
+  /// What it holds before its exec is not of the target.
+  func awaitsProgram() {
+    (hasExecuted, borrowsMemory, isFollowed) = (false, true, true)
+    forgetCopy()
+  }
+
   /// Keeps the memory of its parent, which has ended.
   func keepBorrowedMemory() {
     borrowsMemory = false

@@ -92,7 +92,7 @@ extension Repetition {
     return .ended(EndEvidence.Status(status), output: channel.tail.text)
   }
 
-  private func startHelper(_ command: Command, output channel: OutputChannel) throws(StepAborted) -> ProcessTree {
+  func startHelper(_ command: Command, output channel: OutputChannel) throws(StepAborted) -> ProcessTree {
     var isolation = Isolation()
     isolation.randomAddresses = true
     let output: Descriptor.Pair

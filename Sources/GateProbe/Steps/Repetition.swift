@@ -26,7 +26,7 @@ final class Repetition {
   var isCancellable = true
   /// The deadline for stopping the target and for the teardown after an interruption.
   var cancellationDeadline: MonotonicTime?
-  private var folder: PrivateFolder?
+  var folder: PrivateFolder?
 
   /// Whether the runner was interrupted.
   var isInterrupted: Bool { interruption.signal != nil }
@@ -99,6 +99,8 @@ final class Repetition {
   }
 
   private func tearDown(after recording: inout Recording) {
+    isCancellable = false
+    removeContainer()
     let failure = runTeardown()
     if recording.failure == nil { recording.failure = failure }
     for processTree in backgroundTrees { noteUnkillable(processTree.killAll()) }
@@ -273,7 +275,7 @@ extension Repetition {
 
 extension Scenario {
   /// Whether the scenario searches for patterns in the target's output.
-  fileprivate var searchesOutput: Bool {
+  var searchesOutput: Bool {
     ready?.condition.entry.stream == .output || allSteps.contains { $0.action.entry.stream == .output }
   }
 }

@@ -61,7 +61,7 @@ final class TargetRun {
   var hasEnded: Bool { endedAt != nil }
 
   /// Whether it ran already, so that it is not ended.
-  var isAttached: Bool { processTree.attached != nil }
+  var isAttached: Bool { processTree.attached.map { !$0.isOwn } ?? false }
 
   /// Whether what followed a target that ran already was killed; the target itself runs on.
   var isLost: Bool { isAttached && processTree.hasLostSupervisor }

@@ -2,13 +2,15 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// Finds the processes of a target that runs already.
+/// Finds the processes of a target that is attached to.
 ///
 /// Only units and containers need a tool: `run` runs one in a repetition, and returns what it printed, or nil if there is no
 /// such program.
 struct TargetSearch<Failure: Error> {
   let run: (Command) throws(Failure) -> ToolAnswer?
   let fail: (AttachError) -> Failure
+  /// The container that was created for an image.
+  var created: String?
 
   /// How a tool ended, and the last lines that it printed.
   typealias ToolAnswer = (isSuccess: Bool, output: String)
@@ -21,6 +23,7 @@ struct TargetSearch<Failure: Error> {
     case .cgroup(let path): found = try cgroup(CgroupFolder.path(of: path), named: path)
     case .unit(let name, let ofUser): found = try unit(name, ofUser: ofUser)
     case .container(let name): found = try container(name)
+    case .image(let image): found = try container(created ?? image.name)
     }
     if let problem = Self.problem(with: found) { throw fail(problem) }
     return found
@@ -93,7 +96,7 @@ struct TargetSearch<Failure: Error> {
 }
 
 extension String {
-  fileprivate var lastLine: String { split(separator: "\n").last.map(String.init) ?? "" }
+  var lastLine: String { split(separator: "\n").last.map(String.init) ?? "" }
 }
 
 /// What `systemctl show` prints of a unit.

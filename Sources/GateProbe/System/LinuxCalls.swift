@@ -52,6 +52,7 @@ extension LinuxCalls {
         var request = hw_plan(
           attached: attached.baseAddress,
           attached_count: Int32(attached.count),
+          owns_attached: plan.ownsAttached ? 1 : 0,
           program: memory.text(plan.program),
           arguments: memory.list(plan.arguments),
           environment: memory.list(plan.environment),

@@ -2,6 +2,8 @@
 struct SupervisorPlan {
   /// Processes that run already, the leader first, to be followed instead of a program.
   var attached: [Int32] = []
+  /// Whether the attached leader is killed where a program would be.
+  var ownsAttached = false
   /// A path; `PATH` is not searched.
   var program: String
   var arguments: [String]

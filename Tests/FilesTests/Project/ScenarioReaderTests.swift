@@ -39,6 +39,30 @@ struct ScenarioReaderTests {
     #expect(read.explain == .off)
   }
 
+  @Test("An image is its name, or a mapping, and its container is started")
+  func image() throws {
+    #expect(try scenario("target: {image: redis}").target.running == .image(ContainerImage(name: "redis")))
+    let lines = "target: {image: {name: redis, arguments: [a, b], options: [-p, 1:2]}, env: {A: b}}"
+    let read = try scenario(lines + "\nready: {log: x}\nsteps: [{expect: y}]")
+    var image = ContainerImage(name: "redis")
+    (image.arguments, image.options) = (["a", "b"], ["-p", "1:2"])
+    #expect(read.target.running == .image(image))
+    #expect(read.target.environment == ["A": "b"])
+    #expect(try scenario("target: {image: redis}").ending == .exit)
+  }
+
+  @Test(
+    "An image without what a container cannot have",
+    arguments: [
+      "target: {image: {}}", "target: {image: --all}", "target: {image: {arguments: [a]}}", "target: {image: x, cwd: y}",
+      "target: {image: x, stdin: pipe}", "target: {image: x}\nsteps: [{send: y}]", "target: {image: x}\nready: {mark: y}",
+      "target: {image: x}\nmemory-limit: 1GiB", "target: {image: x, command: [y]}",
+    ]
+  )
+  func badImage(text: String) {
+    #expect(throws: ProjectError.self) { try scenario(text) }
+  }
+
   @Test(
     "It has nothing that a start decides, and needs steps",
     arguments: [

@@ -188,6 +188,10 @@ struct RecordingTextTests {
         .survivors(count: 3, first: ["cat", "tee"]),
         "3 processes outlived the target and were killed: cat, tee …"
       ),
+      (
+        .containerLeft(id: "0123456789abcdef", answer: "no space left"),
+        "the container 0123456789ab could not be removed: no space left"
+      ),
       (.unkillable(pids: [7, 8]), "could not be killed: process 7, 8"),
       (
         .notResident(swapped: .mebibytes(12), hugeTLB: .mebibytes(64)),

@@ -28,7 +28,7 @@ struct ScenarioReader {
     scenario.gate = .standard(ofTree: target.main == nil)
     scenario = apply(fields, to: scenario)
     if target.running != nil {
-      checkRunning(scenario, fields)
+      checkAttached(scenario, fields)
       // The profiler has to be there when a program begins.
       scenario.explain = .off
     }
@@ -91,21 +91,24 @@ struct ScenarioReader {
   }
 
   /// Reports what only a target can have that is started.
-  private func checkRunning(_ scenario: Scenario, _ fields: Fields) {
+  private func checkAttached(_ scenario: Scenario, _ fields: Fields) {
+    let isOwn = !scenario.target.runsAlready
     func report(_ key: String, at place: SourcePlace) {
       context.printError(
-        "`\(key)` needs a target that Highwater starts, and this one runs already", at: place,
-        hint: "remove it, or start the target by `command`")
+        "`\(key)` needs a target that Highwater starts itself, and this one \(isOwn ? "is a container" : "runs already")",
+        at: place, hint: "remove it, or start the target by `command`")
     }
     let keys = [ScenarioKeys.memoryLimit.row.name, ScenarioKeys.limit.row.name, ScenarioKeys.cpus.row.name]
     for key in keys where fields.mentions(key) { report(key, at: fields.place(of: key)) }
-    if let ready = scenario.ready?.condition.entry, ready.stream != nil || ready.key.name == "mark" {
+    // Of a container the output is known.
+    func isUnknown(_ stream: TargetStream?) -> Bool { stream != nil && !(isOwn && stream == .output) }
+    if let ready = scenario.ready?.condition.entry, isUnknown(ready.stream) || ready.key.name == "mark" {
       report("ready: {\(ready.key.name): …}", at: fields.place(of: "ready"))
     }
-    for step in scenario.allSteps where step.action.entry.stream != nil {
+    for step in scenario.allSteps where isUnknown(step.action.entry.stream) {
       report(step.action.entry.key.name, at: step.place ?? fields.place)
     }
-    guard scenario.ending == .steps, scenario.steps.isEmpty else { return }
+    guard !isOwn, scenario.ending == .steps, scenario.steps.isEmpty else { return }
     context.printError(
       "a target that runs already needs `steps`, or `until: exit`", at: fields.place(of: "target"),
       hint: "such as `steps: [{wait: 30s}]`")

@@ -54,6 +54,7 @@ extension RecordingNote {
     case .killedAfterStop(let signal, let grace):
       "the target did not end within \(grace.displayText) of SIG\(signal.name) and was killed"
     case .survivors(let count, let first): survivors(first, count: count)
+    case .containerLeft(let id, let answer): "the container \(id.prefix(12)) could not be removed: \(answer)"
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .killed(let process): process.displayText

@@ -35,7 +35,7 @@ struct ReplacedCommand: Equatable {
   func replacingTarget(of scenario: Scenario, from folder: String) throws(RunnerError) -> Scenario {
     guard scenario.target.running == nil else {
       throw RunnerError(
-        problem: "--against replaces a command, but the target of \(scenario.name) runs already",
+        problem: "--against replaces a command, but \(scenario.name) has none: its target is attached to",
         hint: "leave this scenario out, or compare it with its baseline")
     }
     var other = scenario

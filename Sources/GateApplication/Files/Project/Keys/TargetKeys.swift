@@ -25,6 +25,10 @@ enum TargetKeys {
   static let container = Key(
     "container", .line, "the processes of a container of podman or docker, by its name or ID", standard: "–",
     example: "container: web")
+  static let image = Key(
+    "image", .mapping(ImageKeys.table, ImageKeys.image),
+    "a [container of an image](#containers-of-an-image), which each repetition starts and removes: its name, or a mapping",
+    standard: "–", example: "image: docker.io/library/redis:7")
   static let env = Key("env", variables, "variables to set", example: "env: {LC_ALL: C}")
   static let inheritEnv = Key(
     "inherit-env", .list(.init(.pattern("^[^=]+$")) { variableName($0.scalar, at: $0.place, in: $2) }),
@@ -42,14 +46,16 @@ enum TargetKeys {
   static let table = KeyTable(
     "target", of: "a target",
     [
-      command.row, shell.row, pid.row, pidfile.row, cgroup.row, unit.row, userUnit.row, container.row, env.row,
-      inheritEnv.row, cwd.row, stdin.row, main.row,
+      command.row, shell.row, pid.row, pidfile.row, cgroup.row, unit.row, userUnit.row, container.row, image.row,
+      env.row, inheritEnv.row, cwd.row, stdin.row, main.row,
     ],
-    short: "command", only: ["command", "shell", "pid", "pidfile", "cgroup", "unit", "user-unit", "container"],
+    short: "command",
+    only: ["command", "shell", "pid", "pidfile", "cgroup", "unit", "user-unit", "container", "image"],
     example: "target: {command: [sleep, 1]}")
 
   static func target(_ fields: Fields) -> Target? {
     let entry = fields.only()
+    if let entry, entry.key.text == image.row.name { return container(fields) }
     if let entry, !["command", "shell"].contains(entry.key.text) { return running(fields, entry) }
     let command = entry.flatMap { entry in [Self.command, shell].first { $0.row.name == entry.key.text } }
       .flatMap(fields.value)
@@ -64,11 +70,9 @@ enum TargetKeys {
 
   /// A target that runs already: nothing of its start can be chosen.
   private static func running(_ fields: Fields, _ entry: YAMLValue.Entry) -> Target? {
-    for key in [env.row.name, inheritEnv.row.name, cwd.row.name, stdin.row.name] where fields.mentions(key) {
-      fields.context.printError(
-        "`\(key)` has no effect on a target that runs already", at: fields.place(of: key),
-        hint: "remove it, or start the target by `command`")
-    }
+    refuse(
+      [env.row.name, inheritEnv.row.name, cwd.row.name, stdin.row.name], in: fields, of: "a target that runs already",
+      hint: "remove it, or start the target by `command`")
     let running: RunningTarget? =
       switch entry.key.text {
       case "pid": fields.value(of: pid).map(RunningTarget.pid)
@@ -81,6 +85,27 @@ enum TargetKeys {
     guard var target = running.map({ Target(running: $0, workingDirectory: fields.context.root) }) else { return nil }
     fields.take(main, into: &target.main)
     return target
+  }
+
+  /// A target that a container engine starts.
+  private static func container(_ fields: Fields) -> Target? {
+    refuse(
+      [cwd.row.name, stdin.row.name], in: fields, of: "a container",
+      hint: "remove it; `options` of the `image` can have `--workdir`")
+    let image = fields.value(of: image)
+    guard var target = image.map({ Target(running: .image($0), workingDirectory: fields.context.root) }) else {
+      return nil
+    }
+    fields.take(env, into: &target.environment)
+    fields.take(inheritEnv, into: &target.inheritedEnvironment)
+    fields.take(main, into: &target.main)
+    return target
+  }
+
+  private static func refuse(_ keys: [String], in fields: Fields, of owner: String, hint: String) {
+    for key in keys where fields.mentions(key) {
+      fields.context.printError("`\(key)` has no effect on \(owner)", at: fields.place(of: key), hint: hint)
+    }
   }
 
   /// `PID_MAX_LIMIT` of 64-bit kernels (proc_sys_kernel(5)).
@@ -154,6 +179,42 @@ enum TargetKeys {
       return nil
     }
     return text
+  }
+}
+
+/// The keys of `image`, which may also be its name.
+enum ImageKeys {
+  static let name = Key(
+    "name", .line, "the image, as `podman create` and `docker create` take it", standard: nil,
+    example: "name: docker.io/library/redis:7")
+  static let arguments = Key(
+    "arguments", words, "what follows the image: it replaces the command of the image",
+    example: "arguments: [redis-server, --save, \"\"]")
+  static let options = Key(
+    "options", words, "further options of `create`", example: #"options: [--publish, "6379:6379"]"#)
+  static let table = KeyTable(
+    "image", of: "an image", [name.row, arguments.row, options.row], short: "name",
+    example: "image: docker.io/library/redis:7")
+
+  private static let words = ValueForm<[String]>(.list(.text, isShort: false)) { value, row, context in
+    context.arguments(value, as: row.name)
+  }
+
+  static func image(_ fields: Fields) -> ContainerImage? {
+    guard let name = fields.value(of: name) else {
+      if fields["name"] == nil { fields.context.printError("an image needs a `name`", at: fields.place) }
+      return nil
+    }
+    // The engine would take it for an option.
+    guard !name.isEmpty, !name.hasPrefix("-") else {
+      fields.context.printError(
+        "`\(Shown.text(name))` is not the name of an image", at: fields.place, hint: "such as `\(table.example)`")
+      return nil
+    }
+    var image = ContainerImage(name: name)
+    fields.take(arguments, into: &image.arguments)
+    fields.take(options, into: &image.options)
+    return image
   }
 }
 
