@@ -37,7 +37,11 @@ extension Repetition {
 
   private func created(from image: ContainerImage) throws(StepAborted) -> Container {
     let folder: PrivateFolder
-    do throws(SystemFailure) { folder = try PrivateFolder(in: settings.runFolder.path) } catch { throw StepAborted(error) }
+    do throws(SystemFailure) {
+      folder = try PrivateFolder(in: settings.runFolder.path)
+    } catch {
+      throw StepAborted(error)
+    }
     self.folder = folder
     // The values stand in the engine's environment, and not in a command line that others can read.
     let names = Set(scenario.target.environment.keys)
@@ -101,11 +105,12 @@ extension Repetition {
   func removeContainer() {
     guard let id = createdContainer else { return }
     for engine in Engine.allCases {
-      let words = [engine.rawValue, "rm", "--force", id]
-      let answer = try? answer(of: .arguments(words), within: Self.removalTimeout)
-      guard let answer = answer ?? nil else { continue }
-      let isGone = answer.isSuccess || answer.output.lowercased().contains("no such container")
-      if !isGone { notes.append(.containerLeft(id: id, answer: answer.output.lastLine)) }
+      func answer(_ words: String...) -> TargetSearch<StepAborted>.ToolAnswer? {
+        (try? self.answer(of: .arguments([engine.rawValue] + words + [id]), within: Self.removalTimeout)) ?? nil
+      }
+      guard let removal = answer("rm", "--force") else { continue }
+      let isLeft = !removal.isSuccess && answer("container", "inspect")?.isSuccess == true
+      if isLeft { notes.append(.containerLeft(id: id, answer: removal.output.lastLine)) }
       return
     }
   }

@@ -54,9 +54,10 @@ struct ScenarioReaderTests {
   @Test(
     "An image without what a container cannot have",
     arguments: [
-      "target: {image: {}}", "target: {image: --all}", "target: {image: {arguments: [a]}}", "target: {image: x, cwd: y}",
-      "target: {image: x, stdin: pipe}", "target: {image: x}\nsteps: [{send: y}]", "target: {image: x}\nready: {mark: y}",
-      "target: {image: x}\nmemory-limit: 1GiB", "target: {image: x, command: [y]}",
+      "target: {image: {}}", "target: {image: --all}", "target: {image: {arguments: [a]}}",
+      "target: {image: x, cwd: y}", "target: {image: x, stdin: pipe}", "target: {image: x, command: [y]}",
+      "target: {image: x}\nsteps: [{send: y}]", "target: {image: x}\nready: {mark: y}",
+      "target: {image: x}\nmemory-limit: 1GiB",
     ]
   )
   func badImage(text: String) {

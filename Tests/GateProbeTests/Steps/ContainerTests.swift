@@ -52,7 +52,8 @@ struct ContainerTests {
   private func withImage(_ body: (_ name: String, _ program: String) throws -> Void) throws {
     let program = try processes.compiled(Self.program, flags: ["-O0", "-static"])
     let name = "localhost/highwater-\(program.split(separator: "-").last ?? "")".lowercased()
-    _ = try run("cp \(program) program && tar cf - program | podman import -q --change 'ENTRYPOINT [\"/program\"]' - \(name)")
+    let change = #"--change 'ENTRYPOINT ["/program"]'"#
+    _ = try run("cp \(program) program && tar cf - program | podman import -q \(change) - \(name)")
     defer { _ = try? run("podman image rm --force \(name)") }
     try body(name, program)
   }
