@@ -152,12 +152,20 @@ extension ProfileComparison {
     let rises = parts.map { part in
       (part: part, rise: Bytes((now.parts[part]?.median ?? 0) - (before.parts[part]?.median ?? 0)))
     }
-    guard let largest = rises.max(by: { $0.rise < $1.rise }), case .collectedHeap = largest.part,
-      let live = rises.first(where: { $0.part == .live }),
-      Double(live.rise.count) >= Self.leastOfHeap * Double(largest.rise.count)
-    else { return rises.max { $0.rise < $1.rise } }
-    return (.live, live.rise + largest.rise)
+    guard let largest = rises.max(by: { $0.rise < $1.rise }), let live = rises.first(where: { $0.part == .live }) else {
+      return rises.max { $0.rise < $1.rise }
+    }
+    func isLive(_ least: Double) -> Bool { Double(live.rise.count) >= least * Double(largest.rise.count) }
+    return switch largest.part {
+    case .collectedHeap where isLive(Self.leastOfHeap): (.live, live.rise + largest.rise)
+    case .heapOverhead where isLive(Self.leastOfOverhead): live
+    default: largest
+    }
   }
+
+  /// The share of what a heap's holes and overhead rose by that its live blocks must have risen by to be what is named: the
+  /// holes lie between them, and which of the two is larger at the peak is chance.
+  private static let leastOfOverhead = 0.5
 
   /// The share of a heap's rise that its objects must have to explain it: a collector lets its heap grow with what is live,
   /// to the double (`GOGC=100`), the fourfold (V8's `kMaxHeapGrowingFactor`) or more.

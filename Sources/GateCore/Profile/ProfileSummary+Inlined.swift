@@ -44,11 +44,7 @@ extension ProfileSummary {
 
   /// Where a program starts holds what only removed functions held, as no other function of the stack has a name.
   private func addToEntries(of summary: inout ProfileSummary, without isRemoved: [Bool]) {
-    var own = calls.map(\.weight)
-    for call in calls {
-      guard let parent = call.parent else { continue }
-      own[parent] = own[parent] + CallTree.Weight(live: -call.weight.live, touched: -call.weight.touched)
-    }
+    let own = ownWeights
     for index in calls.indices where own[index] != .zero {
       let stack = sequence(first: index) { calls[$0].parent }.map { calls[$0].function }
       let named = stack.filter { functions[$0].role.isNamed }
@@ -61,8 +57,20 @@ extension ProfileSummary {
   }
 }
 
+extension ProfileSummary {
+  /// What each call holds by itself, without its callees.
+  var ownWeights: [CallTree.Weight] {
+    var own = calls.map(\.weight)
+    for call in calls {
+      guard let parent = call.parent else { continue }
+      own[parent] = own[parent] + CallTree.Weight(live: -call.weight.live, touched: -call.weight.touched)
+    }
+    return own
+  }
+}
+
 extension ProfileSummary.Function {
-  fileprivate mutating func add(_ weight: CallTree.Weight, spreadingLike other: Self) {
+  mutating func add(_ weight: CallTree.Weight, spreadingLike other: Self) {
     live = .init(
       median: live.median + weight.live, spread: max(live.spread, other.live.spread),
       error: max(live.error, other.live.error))

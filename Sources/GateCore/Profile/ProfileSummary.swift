@@ -47,7 +47,7 @@ package struct ProfileSummary: Sendable, Equatable {
   package struct Call: Sendable, Equatable {
     package let parent: Int?
     package let function: Int
-    package let weight: CallTree.Weight
+    package var weight: CallTree.Weight
     /// The line of the caller in which it made the calls that hold most; nil if unknown, and not stored.
     package let callerLine: Int?
 

@@ -19,6 +19,38 @@ private func stacks(_ base: Stacks, adding stack: String, _ weight: CallTree.Wei
 
 @Suite("The function that explains a rise")
 struct CulpritTests {
+  @Test("An import that moved to another importer is no rise of that one")
+  func movedImport() {
+    let program = "work.py:<module>;pkg.py:<module>"
+    let before: Stacks = [
+      "\(program);a.py:<module>;typing.py:<module>;typing.py:make": .init(live: 5_000_000),
+      "\(program);b.py:<module>": .init(live: 400_000),
+    ]
+    let now: Stacks = [
+      "\(program);calendars.py:<module>;typing.py:<module>;typing.py:make": .init(live: 5_000_000),
+      "\(program);a.py:<module>": .init(live: 10_000), "\(program);b.py:<module>": .init(live: 400_000),
+      "\(program);b.py:<module>;dates.py:<module>": .init(live: 3_000_000),
+    ]
+    let comparison = ProfileComparison(before: before, now: now)
+    #expect(comparison.finding?.culprit?.change.function.description == "dates.py:<module>")
+    let importer = comparison.changes(.holds).first { $0.function.description == "calendars.py:<module>" }
+    #expect(importer?.change == .zero)
+    let rises = comparison.calls.filter { $0.parent == nil }.map { $0.now.live - $0.before.live }
+    #expect(rises == [3_010_000])
+  }
+
+  @Test("Live blocks that rose by at least half as much as the holes between them are named")
+  func liveOrHoles() {
+    func build(_ live: Int64, holes: Int64) -> [MemoryProfile] {
+      let stacks = stacks(server, adding: "\(request);server!remember", .init(live: live))
+      return [MemoryProfile](repeating: MemoryProfile(stacks, heapOverhead: holes), count: 3)
+    }
+    let named = ProfileComparison(before: build(0, holes: 0), now: build(3 << 20, holes: 5 << 20)).finding
+    #expect(named?.culprit?.change.function.description == "server!remember")
+    let holes = ProfileComparison(before: build(0, holes: 0), now: build(2 << 20, holes: 5 << 20)).finding
+    #expect(holes == .other(part: .heapOverhead, rise: .mebibytes(5)))
+  }
+
   @Test("Without another build, the innermost function is named that holds most of the memory, and no cause")
   func oneBuild() throws {
     let now = try #require(ProfileSummary([MemoryProfile](repeating: .init(server), count: 3)))
