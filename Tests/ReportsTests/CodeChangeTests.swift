@@ -73,6 +73,11 @@ struct CodeChangeTests {
     #expect(
       text == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
         + "commit 57dc3d9c0; changed elsewhere: requirements.txt (six 1.0 added)")
+    changes.elsewhere[0].dependencies[1].function = FunctionName(module: "six.py", name: "add", isScript: true)
+    let both = try #require(Self.explanation(changes).changesText)
+    #expect(
+      both == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
+        + "commit 57dc3d9c0, and so was six 1.0 added, whose add() is on it")
   }
 
   private static let hostile: CodeChanges = {

@@ -117,7 +117,7 @@ struct CodeChangeSearch {
       let hits = called(by: stacks, &searched[index].texts, base.git)
       if let changes = changes(of: hits, searched[index].texts, since: base) { return changes }
     }
-    return bases.first.map { elsewhere(since: $0, finding) }
+    return bases.first.map { elsewhere(since: $0, finding, of: scenario) }
   }
 
   private func changes(of hits: [StackJoin.Hit], _ texts: ChangedTexts, since base: KnownBase) -> CodeChanges? {
@@ -141,7 +141,7 @@ struct CodeChangeSearch {
     return join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
   }
 
-  private func elsewhere(since base: KnownBase, _ finding: CulpritFinding) -> CodeChanges {
+  private func elsewhere(since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName) -> CodeChanges {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
@@ -159,7 +159,8 @@ struct CodeChangeSearch {
     }
     let inPackage = finding.culprit?.inPackage.map { [StackFrame(function: $0.function)] }
     let frames = finding.stacks.flatMap(\.self) + (inPackage ?? [])
-    changes.elsewhere = StackDependencies(frames, installed: PythonPackages(frames).names).marked(places)
+    let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
+    changes.elsewhere = StackDependencies(frames, installed: packages.names).marked(places)
     changes.otherFiles = ranked.count - places.count
     return changes
   }

@@ -11,34 +11,36 @@ package struct StackDependencies {
     (self.frames, self.installed) = (frames, installed)
   }
 
-  /// The same places with the function of each dependency that is on the stacks; those with one first.
+  /// The same places with the function of each dependency that is on the stacks; those with the innermost ones first.
   package func marked(_ places: [ChangedPlace]) -> [ChangedPlace] {
     let marked = places.map { place in
-      var place = place
-      let dependencies = place.dependencies.map { dependency in
+      let found = place.dependencies.map { dependency in
+        let index = frame(of: dependency)
         var dependency = dependency
-        dependency.function = function(of: dependency)
-        return dependency
+        dependency.function = index.map { frames[$0].function }
+        return (dependency, depth: index ?? frames.count)
       }
-      place.dependencies = Self.first(dependencies) { $0.function != nil }
-      return place
+      var place = place
+      let ordered = Self.ordered(found) { $0.depth }
+      place.dependencies = ordered.map(\.0)
+      return (place, depth: ordered.first?.depth ?? frames.count)
     }
-    return Self.first(marked) { $0.dependencies.first?.function != nil }
+    return Self.ordered(marked) { $0.depth }.map(\.0)
   }
 
-  /// The same with those that fit first.
-  private static func first<Element>(_ all: [Element], _ fits: (Element) -> Bool) -> [Element] {
-    all.filter(fits) + all.filter { !fits($0) }
+  /// The same by rank; those of one rank as they were.
+  private static func ordered<Element>(_ all: [Element], _ rank: (Element) -> Int) -> [Element] {
+    all.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
   }
 
-  /// The innermost function of the dependency's code; nil without one, and for a dependency that was removed.
-  private func function(of dependency: DependencyChange) -> FunctionName? {
+  /// The innermost frame of the dependency's code; nil without one, and for a dependency that was removed.
+  private func frame(of dependency: DependencyChange) -> Int? {
     guard let version = dependency.now else { return nil }
     let names = Set(installed(dependency).map(Self.normal)).union([Self.normal(dependency.name)])
-    return frames.first { frame in
+    return frames.firstIndex { frame in
       Self.package(of: frame).map { names.contains(Self.normal($0)) } ?? false
         || frame.file.map { Self.isFile($0, of: dependency.name, version) } ?? false
-    }?.function
+    }
   }
 
   /// The name of the installed package that a function belongs to: two parts of a path for a scope of npm.

@@ -40,6 +40,13 @@ struct StackDependenciesTests {
     #expect((found[0].function?.module == module) == isOnStack)
   }
 
+  @Test("That of the innermost function comes first")
+  func innermost() {
+    let frames = [Self.frame("botocore/loaders.py"), Self.frame("boto3/session.py")]
+    let found = Self.marked([Self.dependency("boto3"), Self.dependency("botocore")], on: frames)
+    #expect(found.map(\.name) == ["botocore", "boto3"])
+  }
+
   @Test("Those on the stack come first, and one that was removed has no function")
   func order() {
     let found = Self.marked(

@@ -41,14 +41,15 @@ extension CodeChanges {
   /// As in `ijson 3.5.1 → 3.5.0 in requirements.txt, whose number() is on the call stack, was changed in this branch`; nil if
   /// no dependency on the call stack changed.
   private var dependencyText: String? {
-    guard var place = elsewhere.first, let dependency = place.dependencies.first, let function = dependency.function
+    guard var place = elsewhere.first, let dependency = place.dependencies.first, let part = dependency.partText
     else { return nil }
-    place.dependencies.removeFirst()
+    let more = place.dependencies.dropFirst().prefix { $0.function != nil }
+    let also = more.compactMap { other in other.partText.map { "\(other.text(in: place.file)), whose \($0) is on it" } }
+    place.dependencies.removeFirst(1 + more.count)
     let others = (place.dependencies.isEmpty ? [] : [place]) + elsewhere.dropFirst()
     let changed = "\(dependency.text(in: place.file)) in \(TerminalText.safe(place.file))"
-    // As of the code of a module outside of functions.
-    let part = function.name.hasPrefix("<") ? TerminalText.safe(function.module) : function.displayText
     return "\(changed), whose \(part) is on the call stack, was changed \(sinceText)"
+      + (also.isEmpty ? "" : ", and so was \(also.joined(separator: ", and "))")
       + (others.isEmpty ? "" : "; changed elsewhere: \(placesText(others))")
   }
 
@@ -98,6 +99,12 @@ extension ChangedPlace {
 }
 
 extension DependencyChange {
+  /// Its function on the call stack; nil without one.
+  fileprivate var partText: String? {
+    // As of the code of a module outside of functions.
+    function.map { $0.name.hasPrefix("<") ? TerminalText.safe($0.module) : $0.displayText }
+  }
+
   /// As in `pillow 9.0 → 9.1` or `six 1.0 added`, without the name of the file itself.
   fileprivate func text(in file: String) -> String {
     let known = [before, now].compactMap { $0.map { TerminalText.safe($0) } }
