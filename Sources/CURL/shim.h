@@ -2,6 +2,9 @@
 #define HW_CURL_SHIM_H
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 // Why C: `curl_easy_setopt` and `curl_easy_getinfo` are variadic, and Swift cannot call variadic C functions. Each
 // wrapper below fixes the type of the one argument, as curl_easy_setopt(3) and curl_easy_getinfo(3) ask for it.
@@ -69,6 +72,29 @@ static inline CURLcode hw_curl_get_long(CURL *_Nonnull handle, CURLINFO info, lo
 /// Reads a value of type `curl_off_t` about the last transfer.
 static inline CURLcode hw_curl_get_offset(CURL *_Nonnull handle, CURLINFO info, curl_off_t *_Nonnull value) {
   return curl_easy_getinfo(handle, info, value);
+}
+
+static inline int hw_curl_remember(void *_Nullable place, curl_socket_t connection, curlsocktype purpose) {
+  if (place != NULL && purpose == CURLSOCKTYPE_IPCXN) *(curl_socket_t *)place = connection;
+  return CURL_SOCKOPT_OK;
+}
+
+/// Stores the socket of each new connection, so that it is known while a later transfer uses it again.
+///
+/// `CURLINFO_ACTIVESOCKET` does not tell it before the end of a transfer of the multi interface.
+static inline CURLcode hw_curl_remember_connection(CURL *_Nonnull handle, curl_socket_t *_Nonnull place) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, place);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, hw_curl_remember);
+}
+
+/// Acknowledges at once what a connection has received (tcp(7), TCP_QUICKACK); an error costs only time.
+///
+/// A server that writes the headers and the body of a response apart otherwise waits for a delayed acknowledgement of
+/// 40 ms in between, in each response on a connection that is used again (Nagle's algorithm): 50 ms a request with the
+/// server of the JDK.
+static inline void hw_curl_acknowledge(curl_socket_t connection) {
+  const int on = 1;
+  if (connection != CURL_SOCKET_BAD) (void)setsockopt(connection, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
 #endif

@@ -9,6 +9,8 @@ private import LinuxSystem
 struct CurlHandles: ~Copyable {
   private let easy: UnsafeMutableRawPointer?
   private let multi: UnsafeMutableRawPointer?
+  /// The socket of the latest connection.
+  private let connection = UnsafeMutablePointer<curl_socket_t>.allocate(capacity: 1)
 
   /// Initializes the library once for the process (curl_global_init(3)).
   private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -16,11 +18,13 @@ struct CurlHandles: ~Copyable {
   init() {
     easy = Self.isInitialized ? curl_easy_init() : nil
     multi = Self.isInitialized ? curl_multi_init() : nil
+    connection.initialize(to: -1)
   }
 
   deinit {
     if let easy { curl_easy_cleanup(easy) }
     if let multi { curl_multi_cleanup(multi) }
+    connection.deallocate()
   }
 
   /// Sends a validated request and waits for the response.
@@ -53,13 +57,14 @@ struct CurlHandles: ~Copyable {
     if avoidsProxy { options.set(CURLOPT_PROXY, "") }
     options.set(CURLOPT_HTTPHEADER, headers)
     options.set(receiver: received)
+    options.remember(connectionAt: connection)
     guard options.firstError == CURLE_OK else {
       let error = String(cString: curl_easy_strerror(options.firstError))
       throw HTTPFailure(code: .other, problem: "libcurl rejected an option: \(error)")
     }
 
     let code = try withExtendedLifetime(received) { () throws(HTTPFailure) in
-      try Self.run(easy, in: multi, address, isCancelled)
+      try run(easy, in: multi, address, isCancelled)
     }
     let isComplete = code == CURLE_OK || received.isTruncated
     // A status has three digits (RFC 9110, section 15); from a damaged line libcurl 7.88 reads any number, even -1.
@@ -71,7 +76,7 @@ struct CurlHandles: ~Copyable {
   }
 
   /// Runs one transfer to its end; calls `isCancelled` ten times a second.
-  private static func run(
+  private func run(
     _ easy: UnsafeMutableRawPointer,
     in multi: UnsafeMutableRawPointer,
     _ address: HTTPAddress,
@@ -83,6 +88,7 @@ struct CurlHandles: ~Copyable {
     while true {
       guard curl_multi_perform(multi, &running) == CURLM_OK else { throw .outOfMemory }
       if running == 0 { break }
+      hw_curl_acknowledge(connection.pointee)
       if isCancelled() {
         throw HTTPFailure(code: .cancelled, problem: "the request to \(address) was cancelled")
       }
@@ -234,6 +240,11 @@ private struct CurlOptions {
       }
     }
     set(CURLOPT_CUSTOMREQUEST, request.method)
+  }
+
+  /// The place must outlive the connection.
+  mutating func remember(connectionAt place: UnsafeMutablePointer<curl_socket_t>) {
+    check(hw_curl_remember_connection(easy, place))
   }
 
   /// The receiver must outlive the transfer.
