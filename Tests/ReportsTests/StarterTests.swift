@@ -22,6 +22,7 @@ struct StarterTests {
     var starter = starter(.node, ["node", "a b.js"], build: "npm ci", in: "/repo/svc")
     let requests = starter.scenario.requesting(from: .tcp(host: "127.0.0.1", port: nil))
     starter.scenario = requests?.changingRequests { ($0.times, $0.expectedStatus) = (50, 404) } ?? starter.scenario
+    starter.scenario.target.environment["NODE_OPTIONS"] = CollectedRuntime.node.frequentCollection["NODE_OPTIONS"]
     return starter
   }
 

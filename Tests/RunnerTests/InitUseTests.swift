@@ -46,7 +46,7 @@ struct InitUseTests {
     #expect(try !project.read("first.yml").contains("ready:"))
   }
 
-  @Test("A service without a page at `/` is used all the same, with 1,000 requests")
+  @Test("A service without a page at `/` is used all the same, with 2,000 requests")
   func status() throws {
     let project = try UseCaseProject(holding: 8)
     let outcome = try run(project) { scenario, start in
@@ -54,10 +54,10 @@ struct InitUseTests {
       return Self.service(on: [.tcp(host: "127.0.0.1", port: 80)], failing: start == 1 ? problem : nil)
     }
     #expect(outcome.code == .pass && outcome.text.contains("answers HTTP on port 80"), "\(outcome.text)")
-    #expect(try project.read("first.yml").contains("times: 50, expect: 404"))
+    #expect(try project.read("first.yml").contains("times: 10, expect: 404"))
   }
 
-  @Test("A service is used by the routes of its source that it answers, each 1,000 requests in all")
+  @Test("A service is used by the routes of its source that it answers, 2,000 requests in all")
   func routes() throws {
     let project = try UseCaseProject(holding: 8)
     try project.write("router.get('/feeds/:id', a)\nrouter.get('/gone', b)\nrouter.post('/new', c)\n", to: "lib/web.js")
@@ -76,9 +76,28 @@ struct InitUseTests {
     }
     #expect(outcome.code == .pass, "\(outcome.text)")
     let file = try project.read("first.yml")
-    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/\", times: 25}"), "\(file)")
-    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/feeds/1\", times: 25}"), "\(file)")
+    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/\", times: 5}"), "\(file)")
+    #expect(file.contains("- http: {url: \"http://127.0.0.1:{{port}}/feeds/1\", times: 5}"), "\(file)")
     #expect(!file.contains("gone") && !file.contains("new"), "\(file)")
+  }
+
+  @Test("The collector of a service runs often, unless the program refuses to")
+  func frequentCollection() throws {
+    for refuses in [false, true] {
+      let project = try UseCaseProject(holding: 8)
+      try project.write("module shop\n", to: "go.mod")
+      try project.write("#!/bin/sh\n", to: "bin/shop")
+      let outcome = try run(project, of: ["bin/shop"]) { scenario, _ in
+        if scenario.target.command.shellLine.contains("go build") { return .holding(8) }
+        let isSet = scenario.target.environment["GOGC"] != nil
+        return Self.service(
+          on: [.tcp(host: "127.0.0.1", port: nil)], failing: isSet && refuses ? .signalNotSent : nil)
+      }
+      #expect(outcome.code == .pass, "\(outcome.text)")
+      let file = try project.read("first.yml")
+      #expect(file.contains("GOGC: \"20\"") != refuses, "\(file)")
+      #expect(file.contains("The collector runs often") != refuses, "\(file)")
+    }
   }
 
   @Test("A pattern of git that would match the folder of the baselines gets an exception")

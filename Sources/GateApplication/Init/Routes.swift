@@ -3,12 +3,14 @@ import GateCore
 
 extension Repository {
   /// Paths that a service of this repository seems to answer, as its source and its OpenAPI document write them,
-  /// likeliest first.
+  /// likeliest first: those of lines that name a route, then other texts in the form of a path.
   ///
   /// They are guesses: who uses them requests each once. A parameter is replaced with `1`. Paths that may stop or change
   /// something, or have an answer without an end, are left out, and so are probes if there are other paths.
   var routes: [String] {
-    let found = sourceFiles.flatMap { file in RouteText.routes(in: text(file), of: file) }
+    let files = sourceFiles
+    let named = files.flatMap { RouteText.routes(in: text($0), of: $0) }
+    let found = named + files.flatMap { RouteText.guesses(in: text($0), of: $0) }
     let unique = found.enumerated().filter { !found[..<$0.offset].contains($0.element) }.map(\.element)
     let used = unique.filter { $0 != "/" && !RouteText.isProbe($0) }
     return used.isEmpty ? unique.filter { $0 != "/" } : used
@@ -42,15 +44,42 @@ enum RouteText {
 
   /// In the order of the text; a literal counts if its line names a route, a path or a method that reads.
   static func routes(in text: String, of file: String) -> [String] {
-    let lines = text.split(whereSeparator: \.isNewline).filter { $0.utf8.count <= longestLine }
-    if isDocument(file) { return lines.compactMap { $0.firstMatch(of: documented)?.output.1 }.compactMap(path) }
-    let isDjango = PathText.name(of: file) == "urls.py"
-    // Most lines have none, and a comparison of bytes is fast.
-    let likely = lines.filter { $0.utf8.contains(UInt8(ascii: "/")) || isDjango }
-    return likely.filter { $0.contains(naming) && !($0.contains(writing) && !$0.contains(reading)) }.flatMap { line in
-      line.matches(of: literal).compactMap { path($0.output.1) }
-        + (isDjango ? line.matches(of: djangoPath).compactMap { path("/\($0.output.1)") } : [])
+    if isDocument(file) {
+      return lines(of: text).compactMap { $0.firstMatch(of: documented)?.output.1 }.compactMap(path)
     }
+    let isDjango = PathText.name(of: file) == "urls.py"
+    return readingLines(of: text, isDjango: isDjango).filter { $0.contains(naming) }.flatMap { line in
+      literals(in: line) + (isDjango ? line.matches(of: djangoPath).compactMap { path("/\($0.output.1)") } : [])
+    }
+  }
+
+  /// Texts in the form of a path, in lines that name nothing: a service may have its routes in a table, or pass them to
+  /// a function of its own.
+  static func guesses(in text: String, of file: String) -> [String] {
+    isDocument(file) ? [] : readingLines(of: text, isDjango: false).flatMap(literals).filter { !isFile($0) }
+  }
+
+  private static func lines(of text: String) -> [Substring] {
+    text.split(whereSeparator: \.isNewline).filter { $0.utf8.count <= longestLine }
+  }
+
+  /// The lines with a path, but for those of a method that writes.
+  private static func readingLines(of text: String, isDjango: Bool) -> [Substring] {
+    // Most lines have none, and a comparison of bytes is fast.
+    lines(of: text).filter { $0.utf8.contains(UInt8(ascii: "/")) || isDjango }
+      .filter { !($0.contains(writing) && !$0.contains(reading)) }
+  }
+
+  private static func literals(in line: Substring) -> [String] {
+    line.matches(of: literal).compactMap { path($0.output.1) }
+  }
+
+  /// Whether a path more likely names a file of the machine.
+  private static func isFile(_ path: String) -> Bool {
+    let folders: Set = [
+      "bin", "dev", "etc", "home", "lib", "opt", "proc", "root", "run", "srv", "sys", "tmp", "usr", "var",
+    ]
+    return path.split(separator: "/").first.map { folders.contains(String($0)) } ?? true
   }
 
   /// Longer lines are data, and would make the search slow.
@@ -75,9 +104,9 @@ enum RouteText {
     return String(rest.drop { $0 != "/" })
   }
 
-  /// The path with parameters replaced; nil for one that is not requested.
+  /// The path with parameters replaced, without a query; nil for one that is not requested.
   private static func path(_ text: Substring) -> String? {
-    let filled = text.replacing(#/<[^<>\/]*>|\{[^{}\/]*\}|:\w+|\[\w+\]/#, with: "1")
+    let filled = text.prefix { $0 != "?" }.replacing(#/<[^<>\/]*>|\{[^{}\/]*\}|:\w+|\[\w+\]/#, with: "1")
     guard filled.wholeMatch(of: #/\/[\w.~\/-]*/#) != nil, filled.utf8.count <= 80, !filled.contains("//") else {
       return nil
     }

@@ -24,8 +24,9 @@ enum StarterFile {
     if !variables.isEmpty {
       lines.append("  env: {\(variables.map { "\($0): \(YAMLText.word($1))" }.joined(separator: ", "))}")
     }
-    if let runtime = starter.runtime {
-      lines += ["  # garbage-collected.md shows how to make \(runtime.name) steadier:", "  # \(runtime.settings)."]
+    let collection = starter.runtime?.frequentCollection ?? [:]
+    if !collection.isEmpty, collection.allSatisfy({ target.environment[$0.key] == $0.value }) {
+      lines.append("  # The collector runs often, so that memory shows what the program holds (garbage-collected.md).")
     }
     return lines
   }
@@ -86,9 +87,15 @@ enum StarterFile {
 }
 
 extension Starter {
-  /// The runtime whose collector makes memory vary, by the program's name; Go programs have none in common.
-  fileprivate var runtime: CollectedRuntime? {
-    let program = scenario.target.command.words.first?.split(separator: "/").last.map(String.init)
-    return kind == .go ? .go : program.flatMap(CollectedRuntime.init(program:))
+  /// The runtime whose collector makes memory vary, by the kind of project or the program's name.
+  var runtime: CollectedRuntime? {
+    switch kind {
+    case .go: .go
+    case .node: .node
+    case .maven, .gradle, .jar: .java
+    default:
+      scenario.target.command.words.first?.split(separator: "/").last.map(String.init)
+        .flatMap(CollectedRuntime.init(program:))
+    }
   }
 }

@@ -47,12 +47,14 @@ struct StarterSearch {
       guard run(build) else { return nil }
     }
     var tried: [StartCandidate] = []
-    let trial = StarterTrial(measurer: invocation.measurer, routes: { [repository] in repository.routes })
     for candidate in candidates() where !tried.contains(candidate) && tried.count < Self.mostCandidates {
       tried.append(candidate)
       var starter = repository.starter(of: kind, candidate)
       starter.build = build.map(repository.inFolder)
       invocation.console.say(InitReport.announcement(of: starter))
+      let trial = StarterTrial(
+        measurer: invocation.measurer, variables: starter.runtime?.frequentCollection ?? [:],
+        routes: { [repository] in repository.routes })
       switch trial.outcome(for: starter.scenario) {
       case .works(let scenario):
         starter.scenario = scenario

@@ -3,6 +3,8 @@ import GateCore
 /// Runs the program of a starter to find a scenario that runs.
 struct StarterTrial {
   let measurer: any Measurer
+  /// Variables of services, if they run with them.
+  var variables: [String: String] = [:]
   /// Paths that a service may answer besides `/`, likeliest first.
   var routes: () -> [String] = { [] }
 
@@ -29,7 +31,12 @@ struct StarterTrial {
     var service = scenario
     // Some services answer a stop signal with an exit code of their own.
     if recording.end.kind == .exited, let code = recording.end.code, code != 0 { service.expect = .init(exits: [code]) }
-    return outcome(for: Self.candidates(for: service, listeningOn: recording.listeners))
+    let plain = service
+    service.target.environment.merge(variables) { own, _ in own }
+    let found = outcome(for: Self.candidates(for: service, listeningOn: recording.listeners))
+    guard case .fails = found, service != plain else { return found }
+    // The program may refuse them, as Java does two collectors.
+    return outcome(for: Self.candidates(for: plain, listeningOn: recording.listeners))
   }
 
   private static func candidates(for service: Scenario, listeningOn sockets: [Readiness.Condition]) -> [Scenario] {
@@ -62,7 +69,7 @@ struct StarterTrial {
   }
 
   /// Runs that fail because of a route; each takes as long as the start of the service.
-  private static let mostFailedRoutes = 5
+  private static let mostFailedRoutes = 10
 
   /// The scenario of a service that works, with those of the routes that it answers.
   ///

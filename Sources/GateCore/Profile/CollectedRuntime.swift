@@ -12,6 +12,21 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
   /// The start of the build information that the Go linker writes into each program.
   package static let goBuildInformation = Array("\u{ff} Go buildinf:".unicodeScalars.map { UInt8($0.value) })
 
+  /// Variables that make the collector run often, so that resident memory shows what a service holds; none for Python,
+  /// which frees most objects at once.
+  ///
+  /// Measured with 2,000 requests to small services, each with and without a leak of 2 KiB per request (2026-11): with
+  /// these settings the rise was about what was leaked, and Java's memory was level without a leak; by default Java took
+  /// 100 MiB of garbage, more than any leak, and Go's leak showed only after its heap had grown to 4 MiB.
+  package var frequentCollection: [String: String] {
+    switch self {
+    case .go: ["GOGC": "20"]
+    case .java: ["JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -Xmn4m -XX:TieredStopAtLevel=1"]
+    case .node: ["NODE_OPTIONS": "--max-semi-space-size=1"]
+    case .python: [:]
+    }
+  }
+
   /// Whether the file of this name is the runtime's.
   func isNamed(_ name: String) -> Bool {
     switch self {

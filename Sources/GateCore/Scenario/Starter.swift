@@ -56,12 +56,13 @@ extension Scenario {
     return service
   }
 
-  /// Enough for the growth per iteration.
-  private static let turns = 20
+  /// So many that growth per turn is judged exactly: what a program may serve from memory that it has freed before,
+  /// 128 KiB, is divided by them.
+  private static let turns = 200
 
-  /// The requests of a turn in the scenario that is written: 1,000 in all, so that the first ones, which fill caches and
+  /// The requests of a turn in the scenario that is written: 2,000 in all, so that the first ones, which fill caches and
   /// pools, are a small part.
-  package static let requestsPerTurn = 50
+  package static let requestsPerTurn = 10
 
   /// The same with each request changed.
   package func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Scenario {
