@@ -1,4 +1,5 @@
 package import ArgumentParser
+import GateCore
 
 /// The command line: the only place that parses arguments and ends the process.
 package struct Highwater: ParsableCommand {
@@ -44,4 +45,31 @@ package struct Highwater: ParsableCommand {
   )
 
   package init() {}
+}
+
+extension Highwater {
+  /// The parser's message on arguments that cannot be parsed, or on a command that does not exist, with the one that was
+  /// most likely meant.
+  package static func message(for error: any Error, in arguments: [String]) -> String {
+    guard exitCode(for: error) != .success, let unknown = unknownCommand(in: arguments) else {
+      return fullMessage(for: error)
+    }
+    let meant = unknown.closest.map { " Did you mean '\($0)'?" } ?? ""
+    return fullMessage(for: ValidationError("Unknown command '\(unknown.word)'.\(meant)"))
+  }
+
+  /// The first word that stands in the place of a command and names none.
+  private static func unknownCommand(in arguments: [String]) -> (word: String, closest: String?)? {
+    var command: any ParsableCommand.Type = Self.self
+    for word in arguments {
+      let commands = command.configuration.subcommands
+      let names = commands.compactMap { $0.configuration.commandName }
+      if names.isEmpty || word.hasPrefix("-") || word == "help" { return nil }
+      guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+        return (TerminalText.safe(word), NearMiss.closest(to: word, among: names))
+      }
+      command = next
+    }
+    return nil
+  }
 }

@@ -58,7 +58,7 @@ enum Main {
     do {
       command = try Highwater.parseAsRoot(arguments)
     } catch {
-      return report(error, variables)
+      return report(error, arguments, variables)
     }
     guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
     let invocation = Invocation(
@@ -88,13 +88,15 @@ enum Main {
       try command.run()
       return .pass
     } catch {
-      return report(error, variables)
+      return report(error, [], variables)
     }
   }
 
   /// Help and version are data; any other message of the parser is a usage error.
-  private static func report(_ error: any Error, _ variables: [String: String]) -> GateCore.ExitCode {
-    let message = Highwater.fullMessage(for: error)
+  private static func report(
+    _ error: any Error, _ arguments: [String], _ variables: [String: String]
+  ) -> GateCore.ExitCode {
+    let message = Highwater.message(for: error, in: arguments)
     let console = Console(variables: variables)
     guard Highwater.exitCode(for: error) == .success else {
       console.say(message)

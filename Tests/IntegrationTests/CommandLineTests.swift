@@ -34,9 +34,11 @@ struct CommandLineTests {
   @Test(
     "A usage error exits with 2 and gives the reason on standard error",
     arguments: [
-      (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
+      (["--nonsense"], "nonsense"), (["chekc"], "'chekc'. Did you mean 'check'?"),
+      (["check", "--repetitions", "0"], "from 1 to 1000"),
       (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "mutually exclusive"),
       (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "mutually exclusive"),
+      (["history", "lst", "--limit"], "'lst'. Did you mean 'list'?"), (["xyzzy"], "Unknown command 'xyzzy'."),
       (["record"], "missing command"), (["record", "--interval", "5", "--", "true"], "interval"),
       (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "not a valid environment name"),
       (["check", "--report", "svg=x"], "use one of json, html, junit, markdown, tap, codequality, openmetrics"),
