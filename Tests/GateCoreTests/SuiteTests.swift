@@ -61,7 +61,7 @@ struct SuiteTests {
     var log = TestLog()
     log.add(run("a", peak: Int64(now), kept: Int64(kept)), process: 1)
     let base = baseline(["a": figures(Int64(before), kept: Int64(keptBefore)), "gone": figures(1)])
-    let comparison = SuiteComparison(with: base)
+    let comparison = SuiteComparison(with: base.tests)
     let result = try #require(comparison.results(of: log).first)
     #expect(result.verdict == verdict)
     switch result.reason {
@@ -82,7 +82,7 @@ struct SuiteTests {
   private func suspect(from before: TestFigures, to now: Int64) throws -> SuspectDecision {
     var log = TestLog()
     log.add(run("a", peak: now), process: 1)
-    let result = try #require(SuiteComparison(with: baseline(["a": before])).results(of: log).first)
+    let result = try #require(SuiteComparison(with: baseline(["a": before]).tests).results(of: log).first)
     return try #require(SuspectDecision(result, tolerance: .standard))
   }
 
@@ -138,7 +138,7 @@ struct SuiteTests {
         fingerprint: Fingerprint(
           architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled",
           kernel: "6.1", libc: "glibc")))
-    result.tests = SuiteComparison(with: base).results(of: log)
+    result.tests = SuiteComparison(with: base.tests).results(of: log)
     let next = SuiteBaseline(of: result, replacing: base, approval: base.approval)
     let expected: [String: Int64] = ["grown": 50, "same": 10, "new": 3, "bad": 4]
     #expect(next.tests.mapValues(\.peak) == expected.mapValues { mebibytes($0) })

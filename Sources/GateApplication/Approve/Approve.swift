@@ -138,11 +138,16 @@ private struct Approver {
     trees = run.tree == nil ? (nil, nil) : (build.treeOfHead, build.treeOfFiles(usingFolder: temporary))
   }
 
-  func approve(_ scenario: ScenarioResult) throws -> ApprovalChange {
+  private var approval: Approval {
     let isCommitted = run.tree != nil && run.tree == trees.head
-    let approval = Approval(
+    return Approval(
       at: invocation.now(), by: person, commit: isCommitted ? head : run.commit, isDirty: run.isDirty && !isCommitted,
       reason: options.request.reason, run: run.id)
+  }
+
+  func approve(_ scenario: ScenarioResult) throws -> ApprovalChange {
+    if let suite = scenario.suite { return try approve(suite, of: scenario) }
+    let approval = approval
     var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
     let (previous, isUnusable, isReadable) = stored(scenario.name, baseline.environment)
@@ -169,6 +174,33 @@ private struct Approver {
     // Only the check of a regression profiles its build; otherwise the next check that passes does.
     effect.lacksProfile = profile == nil && options.from != nil && scenario.verdict == .regression
     effect.approval = approval
+    return effect
+  }
+
+  /// Writes the file of a suite, in which the lines of tests that pass stay as they are.
+  private func approve(_ suite: SuiteResult, of scenario: ScenarioResult) throws -> ApprovalChange {
+    var suite = suite
+    if let name = project.environment.name { suite.environment.name = name }
+    let file = SuiteBaselineFile(suite.name, suite.environment.name, in: project.baselines)
+    var effect = ApprovalChange(
+      scenario: suite.name, environment: suite.environment.name, path: invocation.shown(file.path),
+      outcome: .unchanged(.equalValues))
+    let reasons = review(of: scenario, replacing: nil, false).reasonsAgainst
+    if !options.request.forces && !reasons.isEmpty || reasons.contains(where: { !$0.canBeOverridden }) {
+      effect.outcome = .skipped(reasons)
+    } else if options.folds {
+      effect.outcome = .unchanged(.nothingToFold)
+    } else if options.ratchets, scenario.verdict != .improved {
+      effect.outcome = .unchanged(.notImproved)
+    } else {
+      let approval = approval
+      let (previous, baseline, change) = try file.approve(suite, approval, forces: options.request.forces)
+      guard !change.isEmpty else { return effect }
+      effect.outcome = previous == nil ? .created : .changed
+      (effect.before, effect.after) = (previous?.figures ?? [:], baseline.figures)
+      effect.units[SuiteMetric.tests.name] = SuiteMetric.tests.unit
+      (effect.tests, effect.approval) = (change, approval)
+    }
     return effect
   }
 

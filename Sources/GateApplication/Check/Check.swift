@@ -39,7 +39,8 @@ struct Check {
       return try against.whileBuilt(for: selected, of: project, log: artifacts.buildLog, invocation) { build in
         guard !invocation.isInterrupted else { return invocation.interruptedExit() }
         let (plans, run) = try begin(selected, part, of: project, against: build, invocation, usingFolder: temporary)
-        return try complete(run, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)
+        return try complete(
+          run, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation, usingFolder: temporary)
       }
     }
   }
@@ -75,7 +76,8 @@ struct Check {
     of project: Project,
     into artifacts: ArtifactsFolder,
     comparingWith build: ComparisonBuild?,
-    _ invocation: Invocation
+    _ invocation: Invocation,
+    usingFolder temporary: String
   ) throws -> ExitCode {
     let explanation = CheckExplanation(
       measurer: invocation.measurer, artifacts: artifacts,
@@ -83,12 +85,11 @@ struct Check {
       run: result.run.id, showProgress: invocation.console.show)
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
-      measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
-      jobs: jobs ?? project.jobs, keepsProfiles: artifacts.hasEarlierRuns, explanation: explanation,
-      showProgress: invocation.console.show)
+      invocation: invocation, usingFolder: temporary, artifacts: artifacts, root: project.root, comparison: build?.note,
+      jobs: jobs ?? project.jobs, keepsProfiles: artifacts.hasEarlierRuns, explanation: explanation)
     try checkRun.prepareFolders(for: plans)
     let begin = ContinuousClock.now
-    let measured = checkRun.results(of: plans)
+    let measured = try checkRun.results(of: plans)
     invocation.console.endProgress()
     guard let results = measured else { return invocation.interruptedExit() }
     var result = result

@@ -62,6 +62,7 @@ enum ApprovalReport {
     switch change.outcome {
     case .created, .replaced, .changed, .folded, .moved:
       medians(change, style).write(to: &page, indent: 11)
+      if let tests = change.tests { page.paragraph(tests.displayText, indent: 11) }
       if let count = count(change) { page.paragraph(count, indent: 11) }
       if let growth = change.hiddenGrowth { page.paragraph(growth.displayText, indent: 11, label: "note: ") }
       if case .moved(let environment, let commit, let differences) = change.outcome {

@@ -32,20 +32,16 @@ struct ApproveSuite {
 
   private func approve(_ path: String, in place: SuitePlace, _ invocation: Invocation) throws -> ExitCode {
     let result = try SuiteFile.read(path)
+    guard let run = result.run else { preconditionFailure("the file of a suite has its run") }
     let build = BuildContext(variables: invocation.variables, root: place.root)
-    if let obstacle = obstacle(to: result, head: build.head) {
+    if let obstacle = obstacle(to: result, of: run, head: build.head) {
       invocation.console.printError(RunnerError(problem: "\(result.name): \(obstacle.problem)", hint: obstacle.hint))
       return obstacle.canBeOverridden ? .usage : .failed
     }
     let file = SuiteBaselineFile(result.name, result.environment.name, in: place.baselines)
-    // What cannot be read is replaced by force only.
-    let previous = forces ? try? file.read() : try file.read()
     let approval = Approval(
-      at: invocation.now(), by: build.person, commit: result.run.commit, isDirty: result.run.isDirty, reason: reason,
-      run: result.run.id)
-    let baseline = SuiteBaseline(of: result, replacing: previous, approval: approval)
-    let change = SuiteBaselineChange(from: previous, to: baseline)
-    if !change.isEmpty { try file.write(baseline) }
+      at: invocation.now(), by: build.person, commit: run.commit, isDirty: run.isDirty, reason: reason, run: run.id)
+    let change = try file.approve(result, approval, forces: forces).change
     invocation.console.print("\(change.displayText): \(TerminalText.safe(invocation.shown(file.path)))\n")
     return .pass
   }
@@ -57,27 +53,40 @@ struct ApproveSuite {
   }
 
   /// The rules of `approve`: nothing that failed, and nothing of another commit unless it is forced.
-  private func obstacle(to result: SuiteResult, head: String?) -> Obstacle? {
+  private func obstacle(to result: SuiteResult, of run: RunInfo, head: String?) -> Obstacle? {
     if let problem = result.problems.first {
       return Obstacle(
         problem: problem.displayText, hint: "fix it and run `highwater suite` again", canBeOverridden: false)
     }
     guard !forces, let head else { return nil }
-    guard let measured = result.run.commit else {
+    guard let measured = run.commit else {
       return Obstacle(
         problem: ApprovalChange.SkipReason.unknownCommit(head: head).displayText,
         hint: "run `highwater suite` again, or use `--force`", canBeOverridden: true)
     }
     guard !CommitID.areSame(measured, head) else { return nil }
-    let reason = ApprovalChange.SkipReason.otherCommit(measured: measured, isDirty: result.run.isDirty, head: head)
+    let reason = ApprovalChange.SkipReason.otherCommit(measured: measured, isDirty: run.isDirty, head: head)
     return Obstacle(
       problem: reason.displayText, hint: "run `highwater suite` again, or use `--force`", canBeOverridden: true)
   }
 }
 
+extension SuiteBaselineFile {
+  /// Writes what a result makes of the baseline, unless nothing changes; `forces` replaces one that cannot be read.
+  func approve(
+    _ result: SuiteResult, _ approval: Approval, forces: Bool
+  ) throws(FileError) -> (previous: SuiteBaseline?, baseline: SuiteBaseline, change: SuiteBaselineChange) {
+    let previous = forces ? try? read() : try read()
+    let baseline = SuiteBaseline(of: result, replacing: previous, approval: approval)
+    let change = SuiteBaselineChange(from: previous, to: baseline)
+    if !change.isEmpty { try write(baseline) }
+    return (previous, baseline, change)
+  }
+}
+
 extension SuiteBaselineChange {
-  /// As in `approved 3 tests (1 new, 1 changed, 1 removed)`.
-  fileprivate var displayText: String {
+  /// As in `approved 1 new, 2 changed of 412 tests`.
+  var displayText: String {
     let parts = [(added, "new"), (changed, "changed"), (removed, "removed")].filter { $0.0 > 0 }
     guard !parts.isEmpty else { return "nothing to approve" }
     return "approved \(parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")) of \(total) tests"

@@ -12,6 +12,8 @@ final class ListedSuite {
   private let invocation: Invocation
   /// By the root of the checkout.
   private var known: [String: [ListedTest]] = [:]
+  /// The last lines of the last test that failed.
+  private var lastFailure = ""
 
   init(_ tests: ListedTests, _ scenario: Scenario, scratch: String, output: String, _ invocation: Invocation) {
     (self.tests, self.scenario, self.scratch) = (tests, scenario, scratch)
@@ -47,7 +49,8 @@ final class ListedSuite {
       runs.append(run)
     }
     let problem: SuiteProblem? = runs.isEmpty ? .noTests : nil
-    return SuiteRun(log: TestLog(of: runs), problem: problem, duration: ContinuousClock.now - begin)
+    return SuiteRun(
+      log: TestLog(of: runs), problem: problem, duration: ContinuousClock.now - begin, output: lastFailure)
   }
 
   // MARK: One test
@@ -72,6 +75,7 @@ final class ListedSuite {
   }
 
   private func keepOutput(_ text: String, of test: ListedTest) {
+    lastFailure = text
     try? SafeFile.append(Array("\(test.name):\n\(text)\n".utf8), to: output)
   }
 

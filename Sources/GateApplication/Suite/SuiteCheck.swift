@@ -11,7 +11,7 @@ struct SuiteCheck {
   /// nil for the one that the words of the command name.
   var framework: SuiteFramework?
   var limit: Bytes?
-  var timeout: Duration = .seconds(3600)
+  var timeout = Scenario.suiteTimeout
   /// The commit whose runs alone decide, instead of what was approved, and the shell command that builds it.
   var against: (revision: String, build: String?)?
 
@@ -23,7 +23,7 @@ struct SuiteCheck {
   ///
   /// - Returns: the exit code of the verdict, or that of an interruption.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let scratch = try ScratchFolder(in: try invocation.prepareMeasuring())
+    let temporary = try invocation.prepareMeasuring()
     try prepareReports(in: invocation)
     let place = try SuitePlace(options, in: invocation)
     try place.artifacts.prepare(in: place.root)
@@ -31,10 +31,7 @@ struct SuiteCheck {
       let frameworks = framework.map { [$0] } ?? SuiteFramework.candidates(for: command)
       let suite = ScenarioName(name ?? (frameworks.count == 1 ? frameworks[0].name : "tests"))
       try SafeFile.makeFolder(place.folder(of: suite))
-      let scenario = scenario(of: suite, in: place, invocation)
-      let runner = try SuiteRunner(
-        scenario, frameworks, scratch: scratch.path, output: place.output(of: suite), invocation)
-      return try check(suite, by: runner, in: place, invocation)
+      return try check(scenario(of: suite, in: place, invocation), in: place, usingFolder: temporary, invocation)
     }
   }
 
@@ -48,31 +45,25 @@ struct SuiteCheck {
   }
 
   private func check(
-    _ suite: ScenarioName, by runner: SuiteRunner, in place: SuitePlace, _ invocation: Invocation
+    _ scenario: Scenario, in place: SuitePlace, usingFolder temporary: String, _ invocation: Invocation
   ) throws -> ExitCode {
-    let environment = place.environment.environment(of: runner.scenario, on: invocation.measurer)
-    let baseline = try SuiteBaselineFile(suite, environment.name, in: place.baselines).read()
+    let environment = place.environment.environment(of: scenario, on: invocation.measurer)
+    let baseline = try SuiteBaselineFile(scenario.name, environment.name, in: place.baselines).read()
     var run = RunInfo(startingAt: invocation.now(), in: place.root, invocation)
     let begin = ContinuousClock.now
-    guard let first = try runner.run(nil, Progress.Repetition(scenario: suite, number: 1, of: 1)) else {
+    let build = try otherBuild(place, invocation)
+    let measurement = SuiteMeasurement(
+      scenario: scenario, environment: environment,
+      reference: build.map { .decided(by: $0.folder, approved: baseline) } ?? .approved(baseline),
+      output: place.output(of: scenario.name), invocation: invocation)
+    let measured = try withExtendedLifetime(build) { try measurement.result(usingFolder: temporary) }
+    invocation.console.endProgress()
+    guard var result = measured else {
       return invocation.interruptedExit("the suite was stopped; baselines and the last result are unchanged")
-    }
-    let comparison = SuiteComparison(with: baseline, limit: limit)
-    var result = SuiteResult(
-      run: run, name: suite, framework: runner.frameworks.map(\.name).joined(separator: ", "), command: command,
-      environment: environment)
-    result.hasBaseline = baseline != nil
-    result.tests = comparison.results(of: first.log)
-    result.missing = comparison.missing(from: first.log)
-    result.problems = [first.problem].compactMap(\.self)
-    result.suiteTime = first.duration
-    if !result.tests.isEmpty {
-      var stage = SuspectStage(result, runner, comparison.tolerance, invocation)
-      result = try stage.run(against: try otherBuild(place, invocation))
     }
     run.duration = ContinuousClock.now - begin
     result.run = run
-    return try finish(result, baseline, in: place, invocation)
+    return try finish(result, in: place, invocation)
   }
 
   private func otherBuild(_ place: SuitePlace, _ invocation: Invocation) throws -> CommitBuild? {
@@ -86,25 +77,14 @@ struct SuiteCheck {
   private func scenario(of suite: ScenarioName, in place: SuitePlace, _ invocation: Invocation) -> Scenario {
     var scenario = Scenario(
       name: suite, target: Target(command: .arguments(command), workingDirectory: invocation.workingDirectory))
+    scenario.becomeSuite(SuiteRule(framework: framework?.name, limit: limit))
     scenario.root = place.root
     scenario.target.inheritedEnvironment = invocation.variables.keys.sorted()
-    scenario.until = .exit
-    scenario.warmup = 0
-    scenario.repetitions = .fixed(1)
     scenario.timeout = timeout
-    // The plugins read the peaks, and tests may start many processes, use a debugger or debug themselves.
-    scenario.interval = .milliseconds(100)
-    scenario.isolation.tracer = .off
     return scenario
   }
 
-  private func finish(
-    _ result: SuiteResult, _ baseline: SuiteBaseline?, in place: SuitePlace, _ invocation: Invocation
-  ) throws -> ExitCode {
-    invocation.console.endProgress()
-    guard !invocation.isInterrupted else {
-      return invocation.interruptedExit("the suite was stopped; baselines and the last result are unchanged")
-    }
+  private func finish(_ result: SuiteResult, in place: SuitePlace, _ invocation: Invocation) throws -> ExitCode {
     try SafeFile.write(SuiteFile.encode(result), to: place.result(of: result.name))
     let output = invocation.shown(place.output(of: result.name))
     var failures: [FileError] = []

@@ -7,6 +7,8 @@ struct SuiteRun {
   var log: TestLog
   var problem: SuiteProblem?
   var duration: Duration
+  /// The last lines of what the command printed, or of the failed tests.
+  var output = ""
 
   /// The figures of a test; nil if it did not pass, or if it is not known which are its own.
   func figures(of test: String) -> TestFigures? {
@@ -47,14 +49,13 @@ struct SuiteRunner {
     self.scenario = scenario
   }
 
-  /// Runs the suite, or only the given tests in that order, in this checkout or that of another commit.
+  /// Runs the suite, or only the given tests in that order, in this checkout or in that of another commit at a path.
   ///
   /// - Returns: nil after an interruption.
-  func run(_ only: [String]? = nil, in checkout: CommitBuild? = nil, _ purpose: Progress.Repetition) throws -> SuiteRun?
-  {
-    if let listed { return try listed.run(only, in: checkout?.folder ?? scenario.root, purpose) }
+  func run(_ only: [String]? = nil, in checkout: String? = nil, _ purpose: Progress.Repetition) throws -> SuiteRun? {
+    if let listed { return try listed.run(only, in: checkout ?? scenario.root, purpose) }
     let logs = try ScratchFolder(in: scratch)
-    var scenario = checkout.map { self.scenario.moved(to: $0.folder) } ?? self.scenario
+    var scenario = checkout.map { self.scenario.moved(to: $0) } ?? self.scenario
     scenario.target.environment["HIGHWATER_TESTS"] = logs.path
     if let only {
       try SafeFile.write(JSON.encode(only, .line), to: "\(scratch)/only.json")
@@ -68,7 +69,8 @@ struct SuiteRunner {
     guard let recording else { return nil }
     let (log, problem) = try TestLogFolder(path: logs.path).read()
     return SuiteRun(
-      log: log, problem: problem ?? self.problem(of: recording, log), duration: recording.duration)
+      log: log, problem: problem ?? self.problem(of: recording, log), duration: recording.duration,
+      output: recording.outputTail)
   }
 
   private func problem(of recording: Recording, _ log: TestLog) -> SuiteProblem? {

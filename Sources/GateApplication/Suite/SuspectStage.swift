@@ -25,7 +25,7 @@ struct SuspectStage {
   }
 
   /// Decides the suspects; after an interruption, not all of them.
-  mutating func run(against other: CommitBuild?) throws -> SuiteResult {
+  mutating func run(against other: String?) throws -> SuiteResult {
     let begin = ContinuousClock.now
     let suspects = result.tests.indices.compactMap { index in
       SuspectDecision(result.tests[index], tolerance: tolerance).map { Suspect(index: index, decision: $0) }
@@ -42,7 +42,7 @@ struct SuspectStage {
   }
 
   private func run(
-    _ names: [String], of test: String? = nil, in checkout: CommitBuild? = nil, number: Int = 1, of count: Int = 1
+    _ names: [String], of test: String? = nil, in checkout: String? = nil, number: Int = 1, of count: Int = 1
   ) throws -> SuiteRun? {
     guard !names.isEmpty, !invocation.isInterrupted else { return nil }
     let name = test.map { ScenarioName($0) } ?? result.name
@@ -80,7 +80,7 @@ struct SuspectStage {
   }
 
   /// Runs a test alone until a run does not show the rise; empty if it cannot be run alone.
-  private func runAlone(_ suspect: Suspect, in checkout: CommitBuild?) throws -> [TestFigures] {
+  private func runAlone(_ suspect: Suspect, in checkout: String?) throws -> [TestFigures] {
     var alone: [TestFigures] = []
     for number in 1...SuspectDecision.runs {
       let run = try run([suspect.name], of: suspect.name, in: checkout, number: number, of: SuspectDecision.runs)
@@ -101,7 +101,7 @@ struct SuspectStage {
 
   // MARK: The tests that rose
 
-  private mutating func decide(_ risen: [Suspect], by again: SuiteRun?, against other: CommitBuild?) throws {
+  private mutating func decide(_ risen: [Suspect], by again: SuiteRun?, against other: String?) throws {
     for suspect in risen where !invocation.isInterrupted {
       let (index, decision) = (suspect.index, suspect.decision)
       if let other {

@@ -69,6 +69,8 @@ package struct ApprovalReview {
   // MARK: Reasons that cannot be overridden
 
   private var lastingReasons: [Reason] {
+    // Of a suite the tests that passed can be approved, unless it stopped in the middle.
+    if let suite = result.suite, suite.problems.isEmpty { return [] }
     if let failure = result.failure { return [.failed(failure)] }
     if result.repetitions.isEmpty { return [.noRepetitions] }
     if result.repetitions.allSatisfy({ $0.metrics[.peakRSS] == nil }) { return [.noPeak] }
@@ -109,7 +111,7 @@ package struct ApprovalReview {
   /// A change of a baseline keeps the spread of the baseline's values, so that it needs no more repetitions than a check.
   private var fewerRepetitions: Reason? {
     let count = result.repetitions.count
-    guard let least = scenario?.repetitions.plan.min, count < least else { return nil }
+    guard result.suite == nil, let least = scenario?.repetitions.plan.min, count < least else { return nil }
     return .fewerThanPlanned(count: count, least: least)
   }
 

@@ -7,6 +7,8 @@ extension ScenarioResult {
   /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`, unless another
   /// environment has one.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
+    // The tests of a suite are judged where they run.
+    guard suite == nil else { return self }
     var result = self
     result.metrics = []
     result.reference = nil

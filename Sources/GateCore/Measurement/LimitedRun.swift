@@ -112,7 +112,7 @@ extension Failure {
     switch problem {
     case .launch(let error): return error.isAtMemoryLimit
     case .signalNotSent, .stdinNotPiped, .noInputWriter, .alreadyInUse, .system, .tracerUnavailable,
-      .memoryLimitUnavailable, .limitUnavailable, .kindUnavailable, .interrupted:
+      .memoryLimitUnavailable, .limitUnavailable, .kindUnavailable, .suite, .testsFailed, .interrupted:
       return false
     default: return !isInconclusive
     }

@@ -129,6 +129,11 @@ extension Failure {
     /// The gate judges a kind of memory that this kernel does not show.
     case kindUnavailable(metric: MetricName)
 
+    // Suites
+    case suite(problem: SuiteProblem)
+    /// Tests failed; the names are those of the first.
+    case testsFailed(count: Int, of: Int, names: [String])
+
     case interrupted
   }
 

@@ -89,6 +89,8 @@ package struct ApprovalChange: Sendable, Equatable {
   package var countAfter = 0
   /// The number of values of the metrics that some repetitions of the new baseline lack.
   package var fewerValues: [MetricName: Int] = [:]
+  /// What changed in the baseline of a suite; nil for a program.
+  package var tests: SuiteBaselineChange?
   /// The approval of the new baseline; nil if it was not written.
   package var approval: Approval?
   /// Whether the result came from elsewhere without the profile that explains a later rise.

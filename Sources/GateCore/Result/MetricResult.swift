@@ -152,6 +152,8 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case otherUnit(baseline: String, current: String)
   /// It passes, but something was left out that could have raised it.
   case incomplete(note: RecordingNote)
+  /// What was decided about a test of a suite.
+  case test(test: SuiteTest, reason: TestReason)
 
   package enum LevelsOutcome: Sendable, Hashable, Codable {
     case rise, fall, level

@@ -16,6 +16,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var instances: InstanceCounts?
   /// The further run of the scenario's `limit`, whose values are not among the repetitions; nil without one.
   package var limitedRun: LimitedRun?
+  /// The tests of a suite, which decide its verdict; nil for a program.
+  package var suite: SuiteResult?
   /// The reference of the comparison, if any.
   package var reference: ReferenceInfo?
   /// Why the scenario failed; nil if it did not.

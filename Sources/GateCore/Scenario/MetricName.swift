@@ -82,6 +82,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// What its values are; ``limit`` and the metrics of later versions are memory.
   package var kind: MetricKind {
     if let row { return row.kind }
+    if let suite = SuiteMetric(self) { return suite.kind }
     if isInstances { return .instances }
     if isValue { return .reported }
     return inPhase?.metric.row?.kind ?? .peak

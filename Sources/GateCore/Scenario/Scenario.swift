@@ -103,6 +103,8 @@ package struct Target: Sendable, Equatable {
   package var command: Command
   /// What is attached to instead of a program that is started; nil for a command.
   package var running: RunningTarget?
+  /// What makes the command a suite of tests; nil for a program.
+  package var suite: SuiteRule?
   /// Variables that are added to the fixed set.
   package var environment: [String: String] = [:]
   /// Names of variables that are passed on from the runner's environment.

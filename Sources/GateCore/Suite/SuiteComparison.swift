@@ -2,13 +2,16 @@
 ///
 /// Only what passes here is decided; a test that needs more is a suspect, which further runs decide (``SuspectDecision``).
 package struct SuiteComparison: Sendable {
-  package var baseline: SuiteBaseline?
+  /// By the names of the tests; nil without a baseline.
+  package var approved: [String: SuiteBaseline.Entry]?
   package var tolerance: SuiteTolerance
   /// The most that any test may need; nil for no limit.
   package var limit: Bytes?
 
-  package init(with baseline: SuiteBaseline?, tolerance: SuiteTolerance = .standard, limit: Bytes? = nil) {
-    (self.baseline, self.tolerance, self.limit) = (baseline, tolerance, limit)
+  package init(
+    with approved: [String: SuiteBaseline.Entry]?, tolerance: SuiteTolerance = .standard, limit: Bytes? = nil
+  ) {
+    (self.approved, self.tolerance, self.limit) = (approved, tolerance, limit)
   }
 
   package func results(of log: TestLog) -> [TestResult] {
@@ -18,11 +21,11 @@ package struct SuiteComparison: Sendable {
   /// The tests of the baseline that did not run, sorted.
   package func missing(from log: TestLog) -> [String] {
     let run = Set(log.runs.map(\.test.name))
-    return (baseline?.tests.keys.filter { !run.contains($0) } ?? []).sorted()
+    return (approved?.keys.filter { !run.contains($0) } ?? []).sorted()
   }
 
   private func result(of run: TestRun, isAmbiguous: Bool) -> TestResult {
-    let entry = baseline?.tests[run.test.name]
+    let entry = approved?[run.test.name]
     if isAmbiguous { return TestResult(run, baseline: entry, verdict: .inconclusive, reason: .ambiguous) }
     switch run.outcome {
     case .failed, .unfinished:

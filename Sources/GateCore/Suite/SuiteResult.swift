@@ -1,6 +1,7 @@
 /// A finished run of a suite: the input of its reports, and of an approval.
 package struct SuiteResult: Sendable, Equatable, Codable {
-  package var run: RunInfo
+  /// nil in the result of a run, which has it.
+  package var run: RunInfo?
   package var name: ScenarioName
   package var framework: String
   /// The words of the command.
@@ -16,9 +17,11 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   /// The time of the suite itself, and of the tests that ran again.
   package var suiteTime: Duration
   package var repeatTime: Duration
+  /// The last lines of its output, if something failed.
+  package var output: String?
 
   package init(
-    run: RunInfo, name: ScenarioName, framework: String, command: [String], environment: EnvironmentInfo,
+    run: RunInfo? = nil, name: ScenarioName, framework: String, command: [String], environment: EnvironmentInfo,
     hasBaseline: Bool = false, tests: [TestResult] = [], missing: [String] = [], problems: [SuiteProblem] = [],
     suiteTime: Duration = .zero, repeatTime: Duration = .zero
   ) {
@@ -28,7 +31,7 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case run, name, framework, command, environment, hasBaseline, tests, missing, problems
+    case run, name, framework, command, environment, hasBaseline, tests, missing, problems, output
     case suiteTime = "suiteSeconds"
     case repeatTime = "repeatSeconds"
   }

@@ -55,7 +55,7 @@ struct ProjectSchemaTests {
     let ofScenario = ScenarioKeys.table.rows.filter { $0.name != "name" }.map { scenario($0.example) }
     let ofTarget = TargetKeys.table.rows.map { row in
       let target = TargetKeys.table.only.contains(row.name) ? row.example : "shell: cat, \(row.example)"
-      return scenario("target: {\(target)}\n  steps: [{wait: 1s}]")
+      return scenario("target: {\(target)}" + (row.name == "suite" ? "" : "\n  steps: [{wait: 1s}]"))
     }
     let ofReady = ReadyKeys.conditions.map { scenario($0.row.example) }
     let ofSteps = StepKeys.table.rows.map { scenario("steps: [{\($0.example)}]") }

@@ -114,7 +114,7 @@ struct DecodedResult: Decodable {
 
 enum ScenarioKey: CodingKey {
   case metrics, definition, gate, plan, instances, limitedRun, repetitionCount, repetitions, composition, failure, notes
-  case baselineCurve, commitsSinceApproval, explanation, times
+  case baselineCurve, commitsSinceApproval, explanation, times, suite
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -142,6 +142,7 @@ private struct ScenarioDocument: Encodable {
     try fields.encodeIfPresent(scenario.instances, forKey: .instances)
     if scenario.times != TimeUse() { try fields.encode(scenario.times, forKey: .times) }
     try fields.encodeIfPresent(scenario.limitedRun, forKey: .limitedRun)
+    try fields.encodeIfPresent(scenario.suite, forKey: .suite)
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
     try compositions.encodeIfPresent(scenario.compositionAtPeak, forKey: .peak)
@@ -245,6 +246,7 @@ private struct DecodedScenario: Decodable {
     scenario.instances = try fields.decodeIfPresent(InstanceCounts.self, forKey: .instances)
     scenario.times = try fields.decodeIfPresent(TimeUse.self, forKey: .times) ?? TimeUse()
     scenario.limitedRun = try fields.decodeIfPresent(Known<LimitedRun>.self, forKey: .limitedRun)?.value
+    scenario.suite = try fields.decodeIfPresent(SuiteResult.self, forKey: .suite)
     scenario.summary = summary
     if !fields.contains(.repetitionCount) { scenario.summarize() }
     var reference = ReferenceInfo(

@@ -18,7 +18,7 @@ enum SuiteFile {
     let result: SuiteResult
 
     private enum Key: CodingKey {
-      case tool, verdict, exitCode
+      case tool, verdict, exitCode, run
     }
 
     init(result: SuiteResult) {
@@ -28,6 +28,7 @@ enum SuiteFile {
     init(from decoder: any Decoder) throws {
       try Schema.suite.check(decoder)
       result = try SuiteResult(from: decoder)
+      guard result.run != nil else { throw try decoder.container(keyedBy: Key.self).corrupted(.run, "is missing") }
     }
 
     func encode(to encoder: any Encoder) throws {

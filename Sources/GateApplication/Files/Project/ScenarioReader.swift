@@ -26,7 +26,12 @@ struct ScenarioReader {
     scenario.place = value.place
     scenario.root = context.root
     scenario.gate = .standard(ofTree: target.main == nil)
+    if target.suite != nil { scenario.timeout = Scenario.suiteTimeout }
     scenario = apply(fields, to: scenario)
+    if let rule = target.suite {
+      checkSuite(fields)
+      scenario.becomeSuite(rule)
+    }
     if target.running != nil {
       checkAttached(scenario, fields)
       // The profiler has to be there when a program begins.
@@ -88,6 +93,15 @@ struct ScenarioReader {
     context.printError(
       "`survives` is larger than `memory-limit`: \(rule.survives) and \(own)", at: fields.place(of: "limit"),
       hint: "every repetition has the `memory-limit`; write a lower `survives`, or remove one of them")
+  }
+
+  /// Reports what a suite of tests cannot have.
+  private func checkSuite(_ fields: Fields) {
+    for key in ScenarioKeys.table.keys where fields.mentions(key) && !ScenarioKeys.ofSuite.contains(key) {
+      context.printError(
+        "`\(key)` has no effect on a suite: it runs once, and each of its tests is judged", at: fields.place(of: key),
+        hint: "remove it; a suite may have \(Shown.list(ScenarioKeys.ofSuite))")
+    }
   }
 
   /// Reports what only a target can have that is started.

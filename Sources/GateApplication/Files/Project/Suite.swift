@@ -43,7 +43,7 @@ struct Suite {
       return
     }
     let base = baseName(own, at: item.place)
-    let merged = Self.merged(own, over: defaults)
+    let merged = Self.merged(own, over: Self.isSuite(own) ? defaultsOfSuites : defaults)
     let matrix = own.first { $0.key.text == "matrix" && !$0.value.isNull }?.value
     let expansion = MatrixExpansion(context: context)
     guard let members = matrix.map({ expansion.members(of: $0) }) ?? [[]] else {
@@ -134,6 +134,19 @@ struct Suite {
     // A name without a value is reported with the other keys.
     guard !entry.value.isNull else { return nil }
     return ScenarioKeys.name.read(entry.value, in: context)
+  }
+
+  /// Whether the target is a suite of tests.
+  private static func isSuite(_ entries: [YAMLValue.Entry]) -> Bool {
+    guard case .mapping(let target)? = entries.first(where: { $0.key.text == "target" })?.value.content else {
+      return false
+    }
+    return target.contains { $0.key.text == "suite" }
+  }
+
+  private var defaultsOfSuites: [YAMLValue.Entry] {
+    // The default is of a program, and suites take longer.
+    defaults.filter { ScenarioKeys.ofSuite.contains($0.key.text) && $0.key.text != "timeout" }
   }
 
   /// A scenario's own keys over the defaults: a value replaces the whole default, except in `gate` and `isolation`,

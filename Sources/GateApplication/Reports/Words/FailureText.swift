@@ -6,6 +6,10 @@ extension Failure {
 
   /// What failed, as in ``repetition 2 of 5, step 3 of 7 `run: redis-cli ping` ``.
   var subjectText: String {
+    switch problem {
+    case .suite, .testsFailed: return "the suite"
+    default: break
+    }
     let texts = [attempt?.displayText, part?.displayText].compactMap(\.self)
     return texts.isEmpty ? "the repetition" : texts.joined(separator: ", ")
   }
@@ -96,6 +100,10 @@ extension Failure.Problem {
       "`limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
     case .kindUnavailable(let metric):
       "\(metric) is unavailable: this kernel does not show it in /proc/PID/smaps_rollup (Linux 5.4 or later does)"
+    case .suite(let problem): problem.displayText
+    case .testsFailed(let count, let total, let names):
+      "\(count) of \(Format.count(total, "test")) failed: \(names.joined(separator: ", "))"
+        + (count > names.count ? " and \(count - names.count) more" : "")
     case .interrupted: "was interrupted"
     }
   }
@@ -112,6 +120,7 @@ extension Failure.Problem {
     case .memoryLimitUnavailable(let error):
       "\(error.remedyText), or write `gate: {peak_rss: {limit: …}}` instead"
     case .limitUnavailable(let error): "\(error.remedyText), or remove `limit`"
+    case .suite(let problem): problem.hint
     case .kindUnavailable: "remove it from the `gate`, or check it on another machine"
     default: nil
     }

@@ -38,6 +38,11 @@ extension MetricResult {
         ["the gate gives `\(amount.spelled)` for \(metric), but the target reports it in \(unit)"]
       case .otherUnit(let before, let now):
         ["\(metric) is in \(before) in the baseline, and in \(now) now; approve again"]
+      case .test(let test, let reason):
+        [
+          test.name + (test.placeText.isEmpty ? " " : " (\(test.placeText)) ") + reason.displayText
+            + (reason.hint.map { "; \($0)" } ?? "")
+        ]
       case .incomplete(let note): ["\(metric) may be higher: \(note.displayText)"]
       }
     if isWarning { parts.append("warning only (`on: warn`)") }

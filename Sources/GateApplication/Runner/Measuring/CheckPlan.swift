@@ -7,6 +7,8 @@ struct CheckPlan {
     case approved(Reference)
     /// The scenario with another build as its target, measured in the same run.
     case build(Scenario)
+    /// The approved figures of a suite's tests, or another checkout; and what holds if there are none.
+    case suite(SuiteMeasurement.Reference, lacking: Reference)
   }
 
   let scenario: Scenario
@@ -27,6 +29,13 @@ struct CheckPlan {
     let store = BaselineStore(folder: project.baselines)
     return try plans(for: scenarios) { scenario in
       let environment = project.environment.environment(of: scenario, on: measurer)
+      if scenario.target.suite != nil {
+        let baseline = try SuiteBaselineFile(scenario.name, environment.name, in: project.baselines).read()
+        let lacking = baseline == nil ? term?.reference(for: scenario.name) : nil
+        return CheckPlan(
+          scenario: scenario, environment: environment,
+          comparison: .suite(.approved(baseline), lacking: lacking ?? .missing))
+      }
       var reference = try store.reference(for: scenario.name, environment)
       if let term, reference == .missing { reference = term.reference(for: scenario.name) }
       return CheckPlan(scenario: scenario, environment: environment, comparison: .approved(reference))
@@ -46,7 +55,9 @@ struct CheckPlan {
       CheckPlan(
         scenario: scenario,
         environment: project.environment.environment(of: scenario, on: measurer),
-        comparison: .build(try build.scenario(scenario))
+        comparison: scenario.target.suite == nil
+          ? .build(try build.scenario(scenario))
+          : .suite(.checkout(try build.checkout(for: scenario)), lacking: .missing)
       )
     }
   }

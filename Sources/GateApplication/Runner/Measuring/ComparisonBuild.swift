@@ -6,21 +6,36 @@ struct ComparisonBuild {
   let note: Note
   /// nil if it is unknown.
   let commit: String?
+  /// The root of its worktree; nil for a changed command.
+  private let folder: String?
   /// The scenario with this build as its target; it keeps other runs out of the build's worktree.
   let scenario: (Scenario) throws(RunnerError) -> Scenario
 
   /// The build of a changed command; paths in it are relative to `folder`.
   init(_ command: ReplacedCommand, named text: String, from folder: String) {
     note = .comparedWithBuild(build: text)
-    commit = nil
+    (commit, self.folder) = (nil, nil)
     scenario = { scenario throws(RunnerError) in try command.replacingTarget(of: scenario, from: folder) }
   }
 
   /// The build of a commit in its own worktree, where the whole scenario runs.
   init(_ build: CommitBuild) {
     note = .comparedWithCommit(revision: build.revision, commit: build.commit)
-    commit = build.commit
+    (commit, folder) = (build.commit, build.folder)
     scenario = { $0.moved(to: build.folder) }
+  }
+}
+
+extension ComparisonBuild {
+  /// The checkout in which a suite runs to be compared with.
+  func checkout(for suite: Scenario) throws(RunnerError) -> String {
+    guard let folder else {
+      throw RunnerError(
+        problem: "`\(suite.name)` is a suite of tests, and --against replaces one program",
+        place: suite.place.map { "\($0)" },
+        hint: "compare it with a commit (`--against-ref REVISION`), or leave it out by naming the other scenarios")
+    }
+    return folder
   }
 }
 

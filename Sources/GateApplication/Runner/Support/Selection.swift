@@ -28,6 +28,18 @@ struct Selection {
     }
   }
 
+  /// The selected scenarios without suites of tests, which only `check` and `approve` know.
+  ///
+  /// - Throws: also if only suites are selected.
+  func programs(of project: Project) throws(RunnerError) -> [Scenario] {
+    let selected = try scenarios(of: project)
+    let programs = selected.filter { $0.target.suite == nil }
+    guard programs.isEmpty, let suite = selected.first else { return programs }
+    throw RunnerError(
+      problem: "`\(suite.name)` is a suite of tests, and this command needs the scenario of a program",
+      place: suite.place.map { "\($0)" } ?? project.file, hint: "`highwater check` runs suites")
+  }
+
   /// Whether a word selects a scenario of this name.
   static func matches(_ word: String, _ name: String, _ tags: [String] = []) -> Bool {
     if word.hasPrefix("tag:") { return tags.contains(String(word.dropFirst(4))) }

@@ -36,7 +36,7 @@ extension SharedOptions {
   ) throws -> ExitCode {
     try invocation.prepareMeasuring()
     let project = try loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
+    let scenarios = try Selection(words: selection).programs(of: project)
     try check(scenarios)
     try refuseNames(of: project.scenarios)
     try prepareReports(in: invocation)

@@ -93,6 +93,12 @@ enum ScenarioKeys {
     table.rows.filter { !["name", "target", "matrix", "scale", "build"].contains($0.name) },
     example: "defaults: {warmup: 1}")
 
+  /// Those that have a meaning for a suite of tests, which runs once and is judged test by test.
+  static let ofSuite = [
+    name.row, description.row, tags.row, target.row, build.row, timeout.row, memoryLimit.row, cpus.row, isolation.row,
+    matrix.row, exclusive.row,
+  ].map(\.name)
+
   /// A word, or how long explaining may take in a check.
   private static let explainRule = ValueForm<ExplainRule>(.any([.words(explainWords.map(\.0)), .duration])) {
     value, row, context in

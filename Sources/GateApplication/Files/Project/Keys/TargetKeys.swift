@@ -8,6 +8,10 @@ enum TargetKeys {
     standard: "–", example: #"command: [redis-server, --port, "7001"]"#)
   static let shell = Key(
     "shell", shellForm, "a line for `/bin/sh -c`", standard: "–", example: "shell: exec gzip -c big > /dev/null")
+  static let suite = Key(
+    "suite", .mapping(SuiteKeys.table, SuiteKeys.suite),
+    "a [suite of tests](suites.md#in-a-project-file) as a command, each of whose tests is judged; also with `framework` and `limit`",
+    standard: "–", example: "suite: [pytest, -q]")
   static let pid = Key(
     "pid", processID, "the process with this ID, such as `${SERVER_PID}`, and its descendants", standard: "–",
     example: "pid: 4711")
@@ -46,20 +50,23 @@ enum TargetKeys {
   static let table = KeyTable(
     "target", of: "a target",
     [
-      command.row, shell.row, pid.row, pidfile.row, cgroup.row, unit.row, userUnit.row, container.row, image.row,
-      env.row, inheritEnv.row, cwd.row, stdin.row, main.row,
+      command.row, shell.row, suite.row, pid.row, pidfile.row, cgroup.row, unit.row, userUnit.row, container.row,
+      image.row, env.row, inheritEnv.row, cwd.row, stdin.row, main.row,
     ],
     short: "command",
-    only: ["command", "shell", "pid", "pidfile", "cgroup", "unit", "user-unit", "container", "image"],
+    only: ["command", "shell", "suite", "pid", "pidfile", "cgroup", "unit", "user-unit", "container", "image"],
     example: "target: {command: [sleep, 1]}")
 
   static func target(_ fields: Fields) -> Target? {
     let entry = fields.only()
     if let entry, entry.key.text == image.row.name { return container(fields) }
-    if let entry, !["command", "shell"].contains(entry.key.text) { return running(fields, entry) }
-    let command = entry.flatMap { entry in [Self.command, shell].first { $0.row.name == entry.key.text } }
-      .flatMap(fields.value)
+    if let entry, !["command", "shell", "suite"].contains(entry.key.text) { return running(fields, entry) }
+    let tests = entry?.key.text == "suite" ? fields.value(of: suite) : nil
+    let command =
+      tests?.command
+      ?? entry.flatMap { entry in [Self.command, shell].first { $0.row.name == entry.key.text } }.flatMap(fields.value)
     var target = Target(command: command ?? .shell(":"), workingDirectory: fields.context.root)
+    target.suite = tests?.rule
     fields.take(env, into: &target.environment)
     fields.take(inheritEnv, into: &target.inheritedEnvironment)
     fields.take(cwd, into: &target.workingDirectory)
@@ -125,7 +132,7 @@ enum TargetKeys {
     return nil
   }
 
-  private static let commandForm = ValueForm<Command>(.list(.text, isShort: false)) { value, row, context in
+  static let commandForm = ValueForm<Command>(.list(.text, isShort: false)) { value, row, context in
     if value.scalar != nil {
       context.printError(
         "`command` must be a list of strings, not \(value.found)",
@@ -216,6 +223,31 @@ enum ImageKeys {
     fields.take(options, into: &image.options)
     return image
   }
+}
+
+/// The keys of `suite`.
+enum SuiteKeys {
+  static let command = Key(
+    "command", TargetKeys.commandForm, "the command that runs the tests", standard: nil,
+    example: "command: [pytest, -q]")
+  static let framework = Key(
+    "framework", frameworkForm, "the framework of the tests, if the command does not name it",
+    standard: "by the words of the command", example: "framework: googletest")
+  static let limit = Key("limit", .limit, "the most that any test may need", example: "limit: 200MiB")
+  static let table = KeyTable(
+    "suite", of: "`suite`", [command.row, framework.row, limit.row], short: "command", example: "suite: [pytest, -q]")
+
+  static func suite(_ fields: Fields) -> (command: Command, rule: SuiteRule)? {
+    var rule = SuiteRule()
+    fields.take(framework, into: &rule.framework)
+    fields.take(limit, into: &rule.limit)
+    return fields.value(of: command).map { ($0, rule) }
+  }
+
+  private static let frameworkForm: ValueForm<String> = {
+    let known = SuiteFramework.all.map(\.name)
+    return ValueForm(.words(known)) { value, row, context in context.word(value, as: row.name, among: known) }
+  }()
 }
 
 /// The keys of `stdin`, which may also be a word.

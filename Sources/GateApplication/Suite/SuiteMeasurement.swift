@@ -1,0 +1,68 @@
+import GateCore
+
+/// Runs a suite, judges its tests, and runs the suspects again.
+struct SuiteMeasurement {
+  /// What the tests are compared with.
+  enum Reference {
+    case approved(SuiteBaseline?)
+    /// What was approved; the checkout of another commit decides about suspects.
+    case decided(by: String, approved: SuiteBaseline?)
+    /// The same suite in the checkout of another commit, at this path.
+    case checkout(String)
+
+    fileprivate var checkout: String? {
+      switch self {
+      case .approved: nil
+      case .decided(let folder, _), .checkout(let folder): folder
+      }
+    }
+  }
+
+  /// The suite as a scenario (``Scenario/becomeSuite(_:)``).
+  let scenario: Scenario
+  let environment: EnvironmentInfo
+  let reference: Reference
+  /// The file for the output of the command.
+  let output: String
+  let invocation: Invocation
+
+  /// The frameworks that the command may run.
+  var frameworks: [SuiteFramework] {
+    let named = SuiteFramework.all.filter { $0.name == scenario.target.suite?.framework }
+    return named.isEmpty ? SuiteFramework.candidates(for: scenario.target.command.words) : named
+  }
+
+  /// The judged suite, measured with a folder for temporary files; nil after an interruption.
+  func result(usingFolder temporary: String) throws -> SuiteResult? {
+    let scratch = try ScratchFolder(in: temporary)
+    let runner = try SuiteRunner(scenario, frameworks, scratch: scratch.path, output: output, invocation)
+    let approved: [String: SuiteBaseline.Entry]?
+    switch reference {
+    case .approved(let baseline), .decided(_, let baseline): approved = baseline?.tests
+    case .checkout(let folder):
+      guard let other = try run(runner, in: folder) else { return nil }
+      approved = other.log.entries
+    }
+    guard let first = try run(runner) else { return nil }
+    let comparison = SuiteComparison(with: approved, limit: scenario.target.suite?.limit)
+    var result = SuiteResult(
+      name: scenario.name, framework: frameworks.map(\.name).joined(separator: ", "),
+      command: scenario.target.command.words, environment: environment)
+    result.hasBaseline = approved != nil
+    result.tests = comparison.results(of: first.log)
+    result.missing = comparison.missing(from: first.log)
+    result.problems = [first.problem].compactMap(\.self)
+    result.suiteTime = first.duration
+    result.output = first.output.isEmpty || result.verdict != .failed ? nil : first.output
+    if !result.tests.isEmpty {
+      var stage = SuspectStage(result, runner, comparison.tolerance, invocation)
+      result = try stage.run(against: reference.checkout)
+    }
+    return invocation.isInterrupted ? nil : result
+  }
+
+  private func run(_ runner: SuiteRunner, in checkout: String? = nil) throws -> SuiteRun? {
+    let purpose = Progress.Repetition(scenario: scenario.name, number: 1, of: 1, isComparison: checkout != nil)
+    return try runner.run(nil, in: checkout, purpose)
+  }
+}

@@ -1,0 +1,199 @@
+/// What makes a target a suite, whose tests are judged one by one.
+package struct SuiteRule: Sendable, Equatable {
+  /// The name of the framework; nil for the one that the words of the command name.
+  package var framework: String?
+  /// The most that any test may need; nil for no limit.
+  package var limit: Bytes?
+
+  package init(framework: String? = nil, limit: Bytes? = nil) {
+    (self.framework, self.limit) = (framework, limit)
+  }
+}
+
+extension Scenario {
+  /// How long a suite may take, unless the user gives another time.
+  package static let suiteTimeout: Duration = .seconds(3600)
+
+  /// Makes it run once, until the command ends, in the way that suites are measured.
+  package mutating func becomeSuite(_ rule: SuiteRule) {
+    target.suite = rule
+    until = .exit
+    warmup = 0
+    repetitions = .fixed(1)
+    // The plugins read the peaks, and tests may start many processes, use a debugger or debug themselves.
+    interval = .milliseconds(100)
+    isolation.tracer = .off
+    explain = .off
+  }
+}
+
+/// A figure of a whole suite: what the history has of it, so that thousands of tests are three series.
+package enum SuiteMetric: String, Sendable, CaseIterable {
+  case tests = "suite.tests"
+  /// The highest peak of a test.
+  case heaviest = "suite.heaviest"
+  /// The sum of the peaks of all tests.
+  case peaks = "suite.peaks"
+
+  package init?(_ name: MetricName) {
+    self.init(rawValue: name.text)
+  }
+
+  package var name: MetricName { MetricName(rawValue) }
+
+  var kind: MetricKind { self == .tests ? .reported : .peak }
+
+  package var unit: String { self == .tests ? "tests" : "bytes" }
+
+  /// Of the figures of tests; nil without any.
+  func value(of tests: [TestFigures]) -> Double? {
+    guard !tests.isEmpty else { return nil }
+    let bytes = tests.map { Double($0.peak.count) }
+    return switch self {
+    case .tests: Double(tests.count)
+    case .heaviest: bytes.max()
+    case .peaks: bytes.reduce(0, +)
+    }
+  }
+}
+
+extension MetricName {
+  /// The longest name that files take, without the words around it.
+  private static let longestTest = 380
+
+  /// A figure of a test, as in `test.tests/test_a.py::test_b.peak`.
+  package static func test(_ name: String, _ metric: TestMetric) -> MetricName {
+    var scalars = String.UnicodeScalarView()
+    var bytes = 0
+    for scalar in name.unicodeScalars {
+      bytes += UTF8.width(scalar)
+      if bytes > longestTest { break }
+      scalars.append(scalar.isControl ? "?" : scalar)
+    }
+    return MetricName("test.\(String(scalars)).\(metric.rawValue)")
+  }
+
+  /// Whether it is a figure of a suite or of one of its tests.
+  package var isOfSuite: Bool { SuiteMetric(self) != nil || text.hasPrefix("test.") }
+}
+
+extension SuiteBaseline {
+  /// The figures of the whole suite.
+  package var figures: [MetricName: Double] {
+    let tests = tests.values.map(\.figures)
+    return SuiteMetric.allCases.reduce(into: [:]) { $0[$1.name] = $1.value(of: tests) }
+  }
+}
+
+// MARK: - The result
+
+extension ScenarioResult {
+  /// More tests than these are only counted; ``suite`` has all.
+  private static let mostTests = 20
+
+  /// A suite as a scenario that has run once: its figures, and a metric for each test that did not pass.
+  package init(of suite: SuiteResult) {
+    self.init(name: suite.name, verdict: suite.verdict, environment: suite.environment)
+    gate = Gate(rules: [])
+    failure = suite.failure
+    summary.metrics = suite.summaryMetrics + suite.testMetrics(atMost: Self.mostTests)
+    summary.repetitionCount = 1
+    times.target = suite.suiteTime + suite.repeatTime
+    self.suite = suite
+  }
+
+  /// Skips a suite without a baseline if it may lack one, and notes for how long.
+  package mutating func allowMissingBaseline(under reference: Reference) {
+    guard summary.verdict == .noBaseline else { return }
+    switch reference {
+    case .missingOfNew(let end):
+      summary.verdict = .skipped
+      notes.append(.newWithoutBaseline(until: end))
+    case .missingTooLong(let begin): notes.append(.tooLongWithoutBaseline(since: begin))
+    case .baseline, .missing, .otherEnvironment, .unusable: break
+    }
+  }
+}
+
+extension SuiteResult {
+  fileprivate var summaryMetrics: [MetricResult] {
+    let measured = tests.compactMap(\.run.figures)
+    let approved = tests.compactMap { $0.run.figures == nil ? nil : $0.baseline?.figures }
+    return SuiteMetric.allCases.map { metric in
+      let now = metric.value(of: measured)
+      // Of a part of the tests it would be another figure.
+      let before = hasBaseline && missing.isEmpty && approved.count == measured.count ? metric.value(of: approved) : nil
+      return MetricResult(
+        rule: GateRule(metric: metric.name, tolerance: nil), unit: metric.unit,
+        verdict: now == nil ? .skipped : .pass, baseline: before.map { ValueSummary(median: $0, count: 1) },
+        current: now.map { ValueSummary(median: $0, count: 1) }, change: .init(from: before, to: now))
+    }
+  }
+
+  /// The tests that did not pass, the largest rises first; those that failed have no figures, and are in the failure.
+  fileprivate func testMetrics(atMost most: Int) -> [MetricResult] {
+    let order: [Verdict] = [.regression, .inconclusive, .improved]
+    let shown = order.flatMap { verdict in
+      tests(with: verdict).compactMap(\.metricResult).sorted { ($0.change?.absolute ?? 0) > ($1.change?.absolute ?? 0) }
+    }
+    var names: Set<MetricName> = []
+    return Array(shown.filter { names.insert($0.metric).inserted }.prefix(most))
+  }
+
+  fileprivate var failure: Failure? {
+    let attempt = Failure.Attempt(number: 1, of: 1)
+    for case .failed(var failure) in problems {
+      failure.attempt = attempt
+      return failure
+    }
+    func failure(_ problem: Failure.Problem) -> Failure {
+      Failure(attempt: attempt, problem: problem, output: output ?? "")
+    }
+    if let problem = problems.first { return failure(.suite(problem: problem)) }
+    let failed = tests(with: .failed)
+    guard !failed.isEmpty else { return nil }
+    let names = failed.prefix(Self.mostNames).map(\.test.name)
+    return failure(.testsFailed(count: failed.count, of: tests.count, names: names))
+  }
+
+  private static let mostNames = 5
+}
+
+extension TestResult {
+  fileprivate var metricResult: MetricResult? {
+    guard let reason else { return nil }
+    let (metric, from, to, allowed) = reason.figures
+    let limit: Bytes? = if case .overLimit(let limit) = reason { limit } else { nil }
+    let now = to ?? run.figures?[metric]
+    return MetricResult(
+      rule: GateRule(metric: .test(test.name, metric), tolerance: nil, limit: limit.map { .size($0) }), unit: "bytes",
+      verdict: verdict, baseline: from.map { ValueSummary(median: Double($0.count), count: 1) },
+      current: now.map { ValueSummary(median: Double($0.count), count: 1) },
+      change: .init(from: from.map { Double($0.count) }, to: now.map { Double($0.count) }),
+      allowed: allowed.map { Double($0.count) }, reason: .test(test: test, reason: reason))
+  }
+}
+
+extension MetricResult.Change {
+  /// Of one value on each side; nil unless both are known.
+  fileprivate init?(from before: Double?, to now: Double?) {
+    guard let before, let now else { return nil }
+    let absolute = now - before
+    self.init(absolute: absolute, percent: before > 0 ? absolute / before * 100 : nil, low: absolute, high: absolute)
+  }
+}
+
+extension TestReason {
+  /// The figure that it is about, what was approved, what is now, and the rise that is allowed, as far as it says.
+  fileprivate var figures: (metric: TestMetric, from: Bytes?, to: Bytes?, allowed: Bytes?) {
+    switch self {
+    case .outcome, .overLimit, .ambiguous: (.peak, nil, nil, nil)
+    case .risen(let metric, let from, let to, let allowed): (metric, from, to, allowed)
+    case .fallen(let metric, let from, let to), .takenOver(let metric, let from, let to),
+      .notRepeated(let metric, let from, let to), .suspected(let metric, let from, let to),
+      .undecided(let metric, let from, let to), .notRunAlone(let metric, let from, let to),
+      .becauseOfOthers(let metric, let from, let to, _), .showsIn(_, let metric, let from, let to):
+      (metric, from, to, nil)
+    }
+  }
+}
