@@ -134,4 +134,106 @@ struct SuiteUseTests {
     #expect(outcome.text.contains("reported more than once"), "\(outcome.text)")
     #expect(try project.run { try ApproveSuite().run(in: $0) }.code == .failed)
   }
+
+  // MARK: In a project file
+
+  /// A project whose scenario `tests` is a suite, beside the program `load`.
+  private func projectWithSuite(_ tests: Tests, keys: String = "history: off") throws -> UseCaseProject {
+    let project = try UseCaseProject(
+      """
+      version: 1
+      \(keys)
+      defaults: {repetitions: 2, warmup: 0}
+      scenarios:
+        - name: load
+          target: {command: [server]}
+        - name: tests
+          target: {suite: [pytest, -q]}
+      """, holding: 8)
+    follow(tests, in: project)
+    return project
+  }
+
+  private func follow(_ tests: Tests, in project: UseCaseProject) {
+    project.measurer.follow { scenario, _ in
+      scenario.target.suite == nil ? .holding(8) : tests.recording(of: scenario)
+    }
+  }
+
+  @Test("A suite of the project file is checked, approved and stored beside the programs")
+  func inProject() throws {
+    let project = try projectWithSuite(Tests(["b": 2, "a": 40]), keys: "")
+    let first = try project.check()
+    #expect(first.code == .noBaseline && first.text.contains("heaviest tests"), "\(first.text)")
+    let approved = try project.approve()
+    #expect(approved.code == .pass && approved.text.contains("approved 2 new of 2 tests"), "\(approved.text)")
+    let same = try project.check()
+    #expect(same.code == .pass && same.text.contains("2 tests, the heaviest 40.0 MiB"), "\(same.text)")
+    follow(Tests(["b": 30, "a": 40]), in: project)
+    let risen = try project.check { $0.options.reports = [ReportFile(.junit, path: "junit.xml")] }
+    #expect(risen.code == .regression, "\(risen.text)")
+    #expect(
+      risen.text.contains("b (t.py:7) needs 30.0 MiB instead of 2.0 MiB, also when it runs alone"), "\(risen.text)")
+    let junit = try String(contentsOfFile: "\(project.path)/junit.xml", encoding: .utf8)
+    #expect(junit.contains(#"<testsuite name="tests" tests="2" failures="1" errors="0">"#), "\(junit)")
+    let page = try String(contentsOfFile: "\(project.path)/.highwater/trend.html", encoding: .utf8)
+    #expect(page.contains("suite.heaviest") && page.contains("test.b.peak") && !page.contains("test.a.peak"))
+    #expect(try project.approve().text.contains("approved 1 changed of 2 tests"))
+    #expect(try project.check().code == .pass)
+  }
+
+  @Test("A failed test fails the suite and is named with the output, and what passed can be approved")
+  func failedInProject() throws {
+    var tests = Tests(["b": 2, "a": 40])
+    let project = try projectWithSuite(tests)
+    tests.outcome = ["b": "failed"]
+    tests.end = End(.exited, code: 1)
+    follow(tests, in: project)
+    let failed = try project.check()
+    #expect(failed.code == .failed && failed.text.contains("the suite: 1 of 2 tests failed: b"), "\(failed.text)")
+    #expect(failed.text.contains("the output"), "\(failed.text)")
+    #expect(try project.approve().text.contains("approved 1 new of 1 tests"))
+  }
+
+  @Test("Two results of a suite are compared without further runs, so that a rise stays undecided")
+  func compared() throws {
+    let project = try projectWithSuite(Tests(["b": 2, "a": 40]))
+    _ = try project.check { $0.options.json = "old.json" }
+    follow(Tests(["b": 30, "a": 40]), in: project)
+    _ = try project.check { $0.options.json = "new.json" }
+    #expect(try project.compare("old.json", "old.json").code == .pass)
+    let compared = try project.compare("old.json", "new.json")
+    #expect(compared.code == .inconclusive && compared.text.contains("b (t.py:7) needs 30.0 MiB"), "\(compared.text)")
+  }
+
+  @Test("`highwater suite` adds its run to the history of a project")
+  func history() throws {
+    let project = try projectWithSuite(Tests(["b": 2]), keys: "")
+    _ = try suite(Tests(["b": 2]), in: project)
+    let page = try String(contentsOfFile: "\(project.path)/.highwater/trend.html", encoding: .utf8)
+    #expect(page.contains("suite.peaks") && page.contains("pytest"))
+  }
+
+  @Test(
+    "What has no meaning for a suite is an error that says so",
+    arguments: [
+      ("steps: [{wait: 1s}]", "`steps` has no effect on a suite"),
+      ("gate: {peak_rss: 3%}", "`gate` has no effect on a suite"),
+      ("repetitions: 5", "`repetitions` has no effect on a suite"),
+    ])
+  func refusedKeys(key: String, message: String) throws {
+    let project = try UseCaseProject(
+      "version: 1\nscenarios:\n- name: tests\n  target: {suite: [pytest]}\n  \(key)\n", holding: 8)
+    let outcome = try project.check()
+    #expect(outcome.code == .usage && outcome.text.contains(message), "\(outcome.text)")
+  }
+
+  @Test("A suite cannot be compared with another program, and other commands leave it out or refuse it")
+  func otherCommands() throws {
+    let project = try projectWithSuite(Tests(["b": 2]))
+    let against = try project.check { $0.against = .command("./other") }
+    #expect(against.code == .usage && against.text.contains("`tests` is a suite of tests"), "\(against.text)")
+    let noise = try project.noise { $0.selection = ["tests"] }
+    #expect(noise.code == .usage && noise.text.contains("needs the scenario of a program"), "\(noise.text)")
+  }
 }

@@ -20,11 +20,12 @@ struct Compare {
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)
     let bases = Dictionary(grouping: before.baselines, by: \.scenario)
     var scenarios = after.scenarios.map { scenario in
+      if let suite = scenario.suite { return scenario.compared(suite, with: before.suites[scenario.name]) }
       let reference = reference(for: scenario, among: bases[scenario.name] ?? [])
       return scenario.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
     }
     let current = Set(scenarios.map(\.name))
-    let missing = before.baselines.map(\.scenario).filter { !current.contains($0) }
+    let missing = (before.baselines.map(\.scenario) + before.suites.keys.sorted()).filter { !current.contains($0) }
     if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(scenarios: missing)) }
     var run = after.run ?? RunInfo(startedAt: invocation.now())
     run.duration = .zero
@@ -54,6 +55,7 @@ struct Compare {
 /// The content of a result or baseline file, on either side of a comparison.
 private struct ComparedFile {
   let baselines: [Baseline]
+  private(set) var suites: [ScenarioName: SuiteResult] = [:]
   let scenarios: [ScenarioResult]
   let environment: EnvironmentInfo
   let run: RunInfo?
@@ -69,7 +71,8 @@ private struct ComparedFile {
       run = result.run
       environment = result.environment
       scenarios = result.scenarios
-      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
+      baselines = result.scenarios.filter { $0.failure == nil && $0.suite == nil }.map { Baseline(of: $0) }
+      for scenario in scenarios { suites[scenario.name] = scenario.suite }
       return
     }
     let baseline = try Self.expectation(of: BaselineFile.decode(bytes, path: shown), at: path)
@@ -84,5 +87,20 @@ private struct ComparedFile {
     let store = BaselineStore(folder: SafeFile.folder(of: SafeFile.folder(of: path)))
     guard store.path(baseline.scenario, baseline.environment) == path else { return baseline }
     return try store.load(baseline.scenario, environment: baseline.environment) ?? baseline
+  }
+}
+
+extension ScenarioResult {
+  /// The tests of a suite compared with those of another result; without further runs, what needs more stays undecided.
+  fileprivate func compared(_ suite: SuiteResult, with other: SuiteResult?) -> ScenarioResult {
+    var suite = suite
+    let log = TestLog(of: suite.tests.map(\.run))
+    let comparison = SuiteComparison(with: other.map { TestLog(of: $0.tests.map(\.run)).entries })
+    suite.hasBaseline = other != nil
+    (suite.tests, suite.missing) = (comparison.results(of: log), comparison.missing(from: log))
+    var result = ScenarioResult(of: suite)
+    result.tags = self.tags
+    result.definition = definition
+    return result
   }
 }

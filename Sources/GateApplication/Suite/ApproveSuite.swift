@@ -14,7 +14,7 @@ struct ApproveSuite {
 
   /// - Returns: `pass`; `failed` if a suite cannot be approved, and `usage` if it can by `--force`.
   func run(in invocation: Invocation) throws -> ExitCode {
-    let place = try SuitePlace(options, in: invocation)
+    let place = try SuitePlace(options, in: invocation, options.loadProjectWithoutVariables)
     guard !place.hasBaselinesOutside else {
       throw RunnerError(
         problem: "the folder of baselines is outside the repository", place: invocation.shown(place.baselines),

@@ -7,7 +7,7 @@ extension SuiteFramework {
     isRun: { words in words.prefix(1).hasProgram("ctest") },
     method: .listed(
       ListedTests(
-        discovery: nil, listing: { _ in ["--show-only=json-v1"] },
+        discovery: nil, listings: { _ in [["--show-only=json-v1"]] },
         tests: { output, program in
           let list = try? JSON.decodeForeign(output, path: "", hint: "")
           return list?["tests"]?.list?.compactMap { test(of: $0, in: program) } ?? []

@@ -12,7 +12,7 @@ extension SuiteFramework {
             words: words,
             variables: Dictionary(uniqueKeysWithValues: triples.map { ("CARGO_TARGET_\($0)_RUNNER", wrapper) }))
         },
-        listing: { _ in ["--list", "--format", "terse"] },
+        listings: { _ in [["--list", "--format", "terse"]] },
         tests: { output, program in
           let lines = String(decoding: output, as: UTF8.self).split(separator: "\n")
           // text from outside: the test harness of Rust

@@ -9,9 +9,9 @@ extension SuiteFramework {
           // Results from the cache would start no program.
           .init(words: Array(words.prefix(2)) + ["-count=1", "-exec", wrapper] + words.dropFirst(2))
         },
-        listing: { words in
+        listings: { words in
           let chosen = words.compactMap { $0.hasPrefix("-test.run=") ? String($0.dropFirst("-test.run=".count)) : nil }
-          return ["-test.list", chosen.last ?? "."]
+          return [["-test.list", chosen.last ?? "."]]
         },
         tests: { output, program in
           let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)

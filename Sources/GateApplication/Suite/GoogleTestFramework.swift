@@ -6,7 +6,7 @@ extension SuiteFramework {
     method: .listed(
       ListedTests(
         discovery: nil,
-        listing: { _ in ["--gtest_list_tests"] },
+        listings: { _ in [["--gtest_list_tests"]] },
         tests: { output, program in
           program.tests(names(in: String(decoding: output, as: UTF8.self))) { ["--gtest_filter=\($0)"] }
         }))

@@ -91,16 +91,24 @@ final class ListedSuite {
 
   private func list(in root: String) throws -> [ListedTest] {
     if let listed = known[root] { return listed }
-    let listed = try programs(in: root).flatMap { program in
-      let file = "\(scratch)/list"
-      try measure(scenario(program.words + tests.listing(program.words), in: program.folder, root: root), output: file)
-      return tests.tests(try SafeFile.read(file, atMost: 64 << 20), program)
-    }
+    let listed = try programs(in: root).flatMap { try list(of: $0, root: root) }
     guard listed.count <= TestLogFolder.mostTests else {
       throw Stopped(problem: .tooManyTests(most: TestLogFolder.mostTests))
     }
     known[root] = listed
     return listed
+  }
+
+  private func list(of program: TestProgram, root: String) throws -> [ListedTest] {
+    let file = "\(scratch)/list"
+    for arguments in tests.listings(program.words) {
+      var scenario = scenario(program.words + arguments, in: program.folder, root: root)
+      scenario.expect = ExpectedEnd(exits: tests.listingExits)
+      try measure(scenario, output: file)
+      let listed = tests.tests(try SafeFile.read(file, atMost: 64 << 20), program)
+      if !listed.isEmpty { return listed }
+    }
+    return []
   }
 
   private func programs(in root: String) throws -> [TestProgram] {

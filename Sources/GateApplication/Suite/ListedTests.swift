@@ -5,10 +5,13 @@ struct ListedTests: Sendable {
   /// What runs the programs of the command without running tests, and writes them to a log (``TestPrograms``); nil for a
   /// command that is the program.
   let discovery: (@Sendable (_ words: [String], _ wrapper: String) -> Discovery)?
-  /// The arguments with which a program lists its tests, given the words of its start.
-  let listing: @Sendable (_ words: [String]) -> [String]
+  /// The arguments with which a program lists its tests, given the words of its start; of several, the first that names a
+  /// test counts.
+  let listings: @Sendable (_ words: [String]) -> [[String]]
   /// The tests in that list, and how a program runs only one of them.
   let tests: @Sendable (_ output: [UInt8], _ program: TestProgram) -> [ListedTest]
+  /// The exit codes of a list.
+  var listingExits = [0]
 
   /// A command that builds the programs of tests and starts them by a wrapper.
   struct Discovery {
@@ -80,7 +83,7 @@ enum TestPrograms {
     programs.map { program in
       var program = program
       let folder = program.folder.hasPrefix("\(root)/") ? String(program.folder.dropFirst(root.count + 1)) : ""
-      let others = programs.filter { $0.folder == program.folder }
+      let others = Set(programs.filter { $0.folder == program.folder }.map { $0.words[0] })
       let name = PathText.name(of: program.words[0])
       program.label = [folder, others.count > 1 ? withoutHash(name) : ""].filter { !$0.isEmpty }.joined(separator: "/")
       return program

@@ -25,7 +25,7 @@ struct SuiteCheck {
   func run(in invocation: Invocation) throws -> ExitCode {
     let temporary = try invocation.prepareMeasuring()
     try prepareReports(in: invocation)
-    let place = try SuitePlace(options, in: invocation)
+    let place = try SuitePlace(options, in: invocation) { try options.loadProject(in: $0, webhooksNeeded: false) }
     try place.artifacts.prepare(in: place.root)
     return try place.artifacts.whileLocked {
       let frameworks = framework.map { [$0] } ?? SuiteFramework.candidates(for: command)
@@ -63,7 +63,15 @@ struct SuiteCheck {
     }
     run.duration = ContinuousClock.now - begin
     result.run = run
+    if build == nil { addToHistory(result, of: run, in: place, invocation) }
     return try finish(result, in: place, invocation)
+  }
+
+  /// Adds the suite to the history of the project, if it has one, and writes the page of the trend.
+  private func addToHistory(_ result: SuiteResult, of run: RunInfo, in place: SuitePlace, _ invocation: Invocation) {
+    guard var history = place.project.flatMap({ CheckHistory(of: $0, in: invocation) }) else { return }
+    history.append(RunResult(run: run, environment: result.environment, scenarios: [ScenarioResult(of: result)]))
+    _ = history.writeTrend(to: place.artifacts.trend)
   }
 
   private func otherBuild(_ place: SuitePlace, _ invocation: Invocation) throws -> CommitBuild? {

@@ -13,7 +13,7 @@ struct SuiteFramework: Sendable {
   let method: Method
 
   /// In the order of use.
-  static let all: [SuiteFramework] = [pytest, go, cargo, node, ctest, googleTest]
+  static let all: [SuiteFramework] = [pytest, go, cargo, swift, node, ctest, googleTest, catch2]
 
   /// The frameworks that a command may run: the one that its words name, or else any with a plugin, as behind `make test`.
   static func candidates(for words: [String]) -> [SuiteFramework] {

@@ -8,23 +8,30 @@ struct SuitePlace {
   /// The folder of baselines.
   let baselines: String
   let environment: EnvironmentRule
+  /// nil without a project file.
+  let project: Project?
   /// Whether the project file puts the baselines outside of the repository.
   let hasBaselinesOutside: Bool
 
   /// The project's places; without a project file, the usual folders in the working directory.
-  init(_ options: SharedOptions, in invocation: Invocation) throws {
+  ///
+  /// `load` reads the project file.
+  init(
+    _ options: SharedOptions, in invocation: Invocation, _ load: (Invocation) throws -> Project
+  ) throws {
     let file = try? ProjectFile.locate(explicit: options.config, from: invocation.workingDirectory)
     guard file != nil else {
       root = invocation.workingDirectory
       artifacts = ArtifactsFolder(path: invocation.absolute(options.artifacts ?? ".highwater"))
       baselines = invocation.absolute(options.baselines ?? "baselines")
-      (environment, hasBaselinesOutside) = (EnvironmentRule(name: options.environment), false)
+      (environment, hasBaselinesOutside, project) = (EnvironmentRule(name: options.environment), false, nil)
       return
     }
-    let project = try options.loadProjectWithoutVariables(in: invocation)
+    let project = try load(invocation)
     (root, baselines, environment) = (project.root, project.baselines, project.environment)
     artifacts = ArtifactsFolder(path: project.artifacts)
     hasBaselinesOutside = options.baselines == nil && project.hasBaselinesOutside
+    self.project = project
   }
 
   /// The folder of the last run of a suite.

@@ -9,6 +9,23 @@ enum SuiteReport {
     SuitePage(result: result, output: output, detail: detail).write(to: &page)
     return page.text
   }
+
+  private static let mostHeaviest = 10
+
+  /// The tests with the highest peaks.
+  static func heaviest(of result: SuiteResult) -> Table {
+    let rows = result.heaviest(mostHeaviest).map { test, figures -> [Table.Cell] in
+      [
+        .init(TerminalText.safe(test.test.name)), .init(Format.amount(figures.peak)),
+        .init(Format.amount(figures.kept)), .init(test.test.placeText, .faint),
+      ]
+    }
+    return Table(
+      columns: [
+        .init(title: "heaviest tests", side: .left), .init(title: "peak"), .init(title: "kept"),
+        .init(side: .left, rank: 1),
+      ], rows: rows)
+  }
 }
 
 private struct SuitePage {
@@ -18,7 +35,6 @@ private struct SuitePage {
 
   /// More tests than this are counted; JSON and JUnit have all.
   private static let mostListed = 20
-  private static let mostHeaviest = 10
   private static let mostNotes = 3
 
   func write(to page: inout TerminalPage) {
@@ -101,21 +117,8 @@ private struct SuitePage {
   }
 
   private func writeHeaviest(to page: inout TerminalPage) {
-    let rows = result.heaviest(Self.mostHeaviest).map { test, figures -> [Table.Cell] in
-      [
-        .init(TerminalText.safe(test.test.name)), .init(Format.amount(figures.peak)),
-        .init(Format.amount(figures.kept)),
-        .init(test.test.placeText, .faint),
-      ]
-    }
     page.gap()
-    Table(
-      columns: [
-        .init(title: "heaviest tests", side: .left), .init(title: "peak"), .init(title: "kept"),
-        .init(side: .left, rank: 1),
-      ],
-      rows: rows
-    ).write(to: &page, indent: 2)
+    SuiteReport.heaviest(of: result).write(to: &page, indent: 2)
     page.gap()
   }
 }

@@ -29,13 +29,15 @@ enum JUnitReport {
         + [("skipped", "\(outcomes.count { $0 == "skipped" })"), time, ("timestamp", String(timestamp))],
       [properties(of: result)] + cases
     )
-    let root = XMLElement("testsuites", [("name", Tool.name)] + counts + [time], [suite])
+    let root = XMLElement(
+      "testsuites", [("name", Tool.name)] + counts + [time],
+      [suite] + result.scenarios.compactMap(\.suite).map(SuiteJUnit.element))
     return #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + root.text(indent: 0)
   }
 
   private static func testCase(_ scenario: ScenarioResult, in run: RunInfo, context: SummaryContext) -> XMLElement {
     let block = ScenarioBlock(scenario: scenario, context: context, notes: NoteList([scenario], detail: context.detail))
-    let time = scenario.repetitions.map(\.duration).reduce(.zero, +)
+    let time = scenario.suite?.suiteTime ?? scenario.repetitions.map(\.duration).reduce(.zero, +)
     let moves = run.notes.filter { $0.movedScenario == scenario.name }.map {
       TerminalText.safe(ResultText.runNote($0)) + "\n"
     }

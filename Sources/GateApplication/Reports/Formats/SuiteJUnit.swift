@@ -3,24 +3,29 @@ import GateCore
 /// A suite as JUnit XML: one test case for each test, with its figures as properties.
 enum SuiteJUnit {
   static func text(_ result: SuiteResult) -> String {
-    let cases = result.tests.map { testCase($0, of: result) }
-    func count(_ name: String) -> (String, String) {
-      (
-        "\(name)s",
-        "\(result.tests.count { $0.verdict.junitElement == name } + (name == "error" ? result.problems.count : 0))"
-      )
-    }
+    let root = XMLElement("testsuites", [("name", Tool.name)] + counts(of: result), [element(result)])
+    return #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + root.text(indent: 0)
+  }
+
+  /// The `testsuite` of the tests.
+  static func element(_ result: SuiteResult) -> XMLElement {
     let problems = result.problems.map { problem in
       let text = TerminalText.safe(problem.displayText)
       return XMLElement(
         "testcase", [("classname", Tool.name), ("name", TerminalText.safe(result.name.text))],
         [XMLElement("error", [("message", text), ("type", result.verdict.rawValue)])])
     }
-    let counts = [("tests", "\(cases.count + problems.count)"), count("failure"), count("error")]
-    let suite = XMLElement(
-      "testsuite", [("name", TerminalText.safe(result.name.text))] + counts, problems + cases)
-    let root = XMLElement("testsuites", [("name", Tool.name)] + counts, [suite])
-    return #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + root.text(indent: 0)
+    return XMLElement(
+      "testsuite", [("name", TerminalText.safe(result.name.text))] + counts(of: result),
+      problems + result.tests.map { testCase($0, of: result) })
+  }
+
+  private static func counts(of result: SuiteResult) -> [(String, String)] {
+    func count(_ name: String) -> Int { result.tests.count { $0.verdict.junitElement == name } }
+    return [
+      ("tests", "\(result.tests.count + result.problems.count)"), ("failures", "\(count("failure"))"),
+      ("errors", "\(count("error") + result.problems.count)"),
+    ]
   }
 
   private static func testCase(_ test: TestResult, of result: SuiteResult) -> XMLElement {

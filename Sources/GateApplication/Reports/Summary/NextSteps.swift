@@ -189,7 +189,7 @@ struct NextSteps {
   }
 
   private var repetitionAdvice: String? {
-    let unsure = result.scenarios.filter { $0.verdict == .inconclusive }
+    let unsure = result.scenarios.filter { $0.verdict == .inconclusive && $0.suite == nil }
     let noisy = unsure.flatMap(\.metrics).filter { $0.verdict == .inconclusive && $0.change != nil }
     guard !noisy.isEmpty else { return nil }
     let count = unsure.map(\.repetitions.count).reduce(noisy.compactMap(\.current?.count).max() ?? 0, max)

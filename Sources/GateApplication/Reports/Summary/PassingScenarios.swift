@@ -49,7 +49,7 @@ struct PassingScenarios {
         Table.Cell(scenario.verdict.heading(style), scenario.verdict.tone),
         .init(TerminalText.safe(scenario.name.text)),
       ] + shown.flatMap { metric, title in Self.cells(scenario.metrics.first { $0.metric == metric }, title) }
-        + [.init(Self.sight(of: scenario) ?? Self.nearestLimit(of: scenario), .faint)]
+        + [.init(scenario.suite?.sizeText ?? Self.sight(of: scenario) ?? Self.nearestLimit(of: scenario), .faint)]
     }
     Table(
       columns: [.init(side: .left), .init(side: .left)] + columns, rows: rows, flexible: 1

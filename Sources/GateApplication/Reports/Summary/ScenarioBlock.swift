@@ -14,6 +14,7 @@ struct ScenarioBlock {
     if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
     MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
+    if let suite = scenario.suite { write(suite, to: &page) }
     if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
     if let explanation = scenario.explanation {
       page.paragraph(explanation.text, indent: 2, label: "\(explanation.label): ")
@@ -59,6 +60,13 @@ struct ScenarioBlock {
     return count == 0 ? nil : "\(Format.count(count, "further metric")) of phases did not rise (--verbose lists them)"
   }
 
+  private func write(_ suite: SuiteResult, to page: inout TerminalPage) {
+    let listed = scenario.metrics.count(where: \.metric.isOfTest)
+    let others = suite.tests.count { [.regression, .inconclusive, .improved].contains($0.verdict) } - listed
+    if others > 0 { page.paragraph("and \(Format.count(others, "other test")), which the result file has", indent: 2) }
+    if isVerbose || scenario.verdict == .noBaseline { SuiteReport.heaviest(of: suite).write(to: &page, indent: 2) }
+  }
+
   /// Sentences on facts that the table lacks.
   var sentences: [String] {
     scenario.verdict == .failed ? [] : scenario.metrics.compactMap(sentence).map { TerminalText.safe($0) }
@@ -68,7 +76,7 @@ struct ScenarioBlock {
     switch metric.verdict {
     case .regression, .improved, .inconclusive:
       let detectable = isVerbose && metric.verdict != .inconclusive ? metric.detectableText : nil
-      let parts = [metric.reasonText, spikeText(for: metric), detectable].compactMap(\.self)
+      let parts = [metric.reasonText, spikeText(for: metric), peakText(for: metric), detectable].compactMap(\.self)
       return parts.isEmpty ? nil : parts.joined(separator: "; ")
     case .noBaseline: return metric.reason == .noBaseline ? nil : metric.reasonText
     case .pass where metric.metric == .limit: return isVerbose ? survivalText : nil
@@ -86,6 +94,15 @@ struct ScenarioBlock {
   private func spikeText(for metric: MetricResult) -> String? {
     guard metric.metric == .spike, let spike = scenario.highestSpike else { return nil }
     return "the highest, \(Format.amount(spike.height)), came \(spike.circumstances)"
+  }
+
+  /// The phase in which the peak came, if there are phases.
+  private func peakText(for metric: MetricResult) -> String? {
+    guard metric.metric == .peakRSS, let shown = scenario.middleRepetition,
+      let curve = scenario.repetitions[shown].curve, let peak = curve.peak
+    else { return nil }
+    let phases = [peak.after, peak.before].map { time in curve.phases.last { $0.time <= time }?.name }
+    return phases[0].flatMap { $0 == phases[1] ? "the peak came in phase \($0)" : nil }
   }
 
   var missingBaseline: String? {

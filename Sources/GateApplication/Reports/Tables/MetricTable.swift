@@ -59,12 +59,12 @@ struct MetricTable {
       })
   }
 
-  /// The most columns of a metric of a phase; the sentences below the table have its whole name.
+  /// The most columns of a metric of a phase or of a test; the sentences below the table have its whole name.
   private static let longestOfPhase = 30
 
   /// The names of phases, as those of a suite's tests, often differ at their end only.
   private func shortened(_ label: String, _ metric: MetricResult, _ style: TerminalStyle) -> String {
-    guard metric.metric.inPhase != nil else { return label }
+    guard metric.metric.inPhase != nil || metric.metric.isOfSuite else { return label }
     return TerminalText.cut(label, to: Self.longestOfPhase, at: .start, mark: style.ellipsis)
   }
 

@@ -73,6 +73,11 @@ extension SuiteTest {
   }
 }
 
+extension MetricName {
+  /// Whether it is a figure of a test of a suite.
+  var isOfTest: Bool { text.hasPrefix("test.") }
+}
+
 extension SuiteResult {
   /// As in `412 tests, 3 new, 1 removed`.
   var countText: String {
@@ -82,6 +87,11 @@ extension SuiteResult {
       missing.isEmpty ? nil : "\(missing.count) removed",
     ]
     return parts.compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// As in `412 tests, the heaviest 212.4 MiB`.
+  var sizeText: String {
+    countText + (heaviest(1).first.map { ", the heaviest \(Format.amount($0.figures.peak))" } ?? "")
   }
 
   /// The tests that were not exactly measured: their peaks are upper bounds.

@@ -1,0 +1,47 @@
+extension SuiteFramework {
+  /// `swift test`, for Swift Testing and XCTest: the bundle of tests is built once and then run for each test.
+  static let swift = SuiteFramework(
+    name: "swift",
+    isRun: { words in words.prefix(1).hasProgram("swift") && words.dropFirst().first == "test" },
+    method: .listed(
+      ListedTests(
+        discovery: { words, wrapper in
+          .init(words: ["/bin/sh", "-c", buildScript, "sh", wrapper, words[0]] + words.dropFirst(2))
+        },
+        listings: { _ in [["--list-tests"]] },
+        tests: { output, program in
+          // text from outside: the lists of Swift Testing and XCTest, as in `AppTests.CacheTests/isEmpty()`
+          let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+          let names = lines.filter { $0.contains(".") && $0.contains("/") && !$0.contains(" ") }
+          let isSwiftTesting = program.words.contains(swiftTesting)
+          return program.tests(names) { isSwiftTesting ? ["--filter", "^\(escaped($0))(/|$)"] : [$0] }
+        }))
+  )
+
+  private static let swiftTesting = "swift-testing"
+
+  /// Builds the tests, and writes the bundle once for each library to the log of programs (``TestPrograms``).
+  private static let buildScript = """
+    log=${1%/*}/programs swift=$2
+    shift 2
+    for option; do
+      case $option in
+      --filter* | --skip* | -s | --specifier)
+        echo "highwater: '$option' chooses tests, and a suite runs all of them: remove it" >&2
+        exit 2 ;;
+      --parallel | --no-parallel | --num-workers*) ;;
+      *) set -- "$@" "$option" ;;
+      esac
+      shift
+    done
+    "$swift" build --build-tests "$@" || exit
+    for bundle in "$("$swift" build --show-bin-path "$@")"/*.xctest; do
+      printf '%s\\0' "$PWD" "$bundle" --testing-library \(swiftTesting) '' "$PWD" "$bundle" '' >>"$log"
+    done
+    """
+
+  /// The text as a regular expression for itself.
+  private static func escaped(_ text: String) -> String {
+    text.map { $0.isLetter || $0.isNumber || "_/: ".contains($0) ? "\($0)" : "\\\($0)" }.joined()
+  }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import GateApplication
+
+@Suite("Frameworks that list their tests")
+struct SuiteFrameworkTests {
+  private func tests(
+    _ framework: SuiteFramework, _ output: String, words: [String] = ["./tests"]
+  ) throws -> [ListedTest] {
+    guard case .listed(let listed) = framework.method else {
+      Issue.record("\(framework.name) has a plugin")
+      return []
+    }
+    return listed.tests(Array(output.utf8), TestProgram(words: words, folder: "/"))
+  }
+
+  @Test("Each list gives the names, and the arguments that choose one of them")
+  func lists() throws {
+    let google = try tests(.googleTest, "Cache.\n  Fills\n  DISABLED_Slow\nN/Of.\n  Is/0  # GetParam() = 1\n")
+    #expect(google.map(\.name) == ["Cache.Fills", "N/Of.Is/0"])
+    #expect(google.last?.selection == ["--gtest_filter=N/Of.Is/0"])
+    let catch2 = try tests(.catch2, "fills a cache\nlist, [empty]\n")
+    #expect(catch2.map(\.name) == ["fills a cache", "list, [empty]"])
+    #expect(catch2.last?.selection == [#"list\, \[empty\]"#])
+    #expect(try tests(.catch2, "Error(s) in input:\n  Unrecognised token: -x\n").isEmpty)
+    let cargo = try tests(.cargo, "cache::fills: test\ncache::speed: benchmark\n")
+    #expect(cargo.map(\.name) == ["cache::fills"] && cargo.first?.selection == ["--exact", "cache::fills"])
+    let swift = try tests(
+      .swift, "AppTests.Cache/fills(count:)\n", words: ["a.xctest", "--testing-library", "swift-testing"])
+    #expect(swift.first?.selection == ["--filter", #"^AppTests\.Cache/fills\(count:\)(/|$)"#])
+    #expect(try tests(.swift, "AppTests.Old/testIt\n").first?.selection == ["AppTests.Old/testIt"])
+  }
+
+  @Test(
+    "The words of a command name its framework",
+    arguments: [
+      ("swift test", ["swift"]), ("swift build", ["pytest", "node"]), ("go test ./...", ["go"]),
+      ("ctest -V", ["ctest"]),
+    ])
+  func candidates(line: String, names: [String]) {
+    #expect(SuiteFramework.candidates(for: line.split(separator: " ").map(String.init)).map(\.name) == names)
+  }
+}
