@@ -1,3 +1,4 @@
+import GateCore
 import Testing
 
 @testable import GateApplication
@@ -38,6 +39,6 @@ struct SuiteFrameworkTests {
       ("ctest -V", ["ctest"]),
     ])
   func candidates(line: String, names: [String]) {
-    #expect(SuiteFramework.candidates(for: line.split(separator: " ").map(String.init)).map(\.name) == names)
+    #expect(SuiteFramework.candidates(for: line.split(separator: " ").map(String.init)).map(\.name.rawValue) == names)
   }
 }

@@ -29,7 +29,7 @@ struct SuiteCheck {
     try place.artifacts.prepare(in: place.root)
     return try place.artifacts.whileLocked {
       let frameworks = framework.map { [$0] } ?? SuiteFramework.candidates(for: command)
-      let suite = ScenarioName(name ?? (frameworks.count == 1 ? frameworks[0].name : "tests"))
+      let suite = ScenarioName(name ?? (frameworks.count == 1 ? frameworks[0].name.rawValue : "tests"))
       try SafeFile.makeFolder(place.folder(of: suite))
       return try check(scenario(of: suite, in: place, invocation), in: place, usingFolder: temporary, invocation)
     }

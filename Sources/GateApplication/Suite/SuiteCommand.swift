@@ -34,7 +34,7 @@ struct SuiteCommand: UseCaseCommand {
   @Option(
     help: ArgumentHelp(
       "The framework of the tests, if the command does not name it.",
-      discussion: SuiteFramework.all.map(\.name).joined(separator: ", "), valueName: "name"))
+      discussion: SuiteRule.Framework.allCases.map(\.rawValue).joined(separator: ", "), valueName: "name"))
   var framework: String?
 
   @Option(help: ArgumentHelp("The most that any test may need, such as 200MiB.", valueName: "size"))
@@ -68,7 +68,7 @@ struct SuiteCommand: UseCaseCommand {
       throw ValidationError("`\(name.prefix(40))` is not a valid name of a suite: use \(PlainName.rule)")
     }
     if let framework, chosenFramework == nil {
-      let known = SuiteFramework.all.map(\.name).joined(separator: ", ")
+      let known = SuiteRule.Framework.allCases.map(\.rawValue).joined(separator: ", ")
       throw ValidationError("`\(framework.prefix(40))` is not a supported framework: use one of \(known)")
     }
     guard build == nil || againstRef != nil else {
@@ -77,7 +77,7 @@ struct SuiteCommand: UseCaseCommand {
   }
 
   private var chosenFramework: SuiteFramework? {
-    framework.flatMap { name in SuiteFramework.all.first { $0.name == name } }
+    framework.flatMap(SuiteRule.Framework.init).map(SuiteFramework.init)
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {

@@ -9,23 +9,6 @@ enum SuiteReport {
     SuitePage(result: result, output: output, detail: detail).write(to: &page)
     return page.text
   }
-
-  private static let mostHeaviest = 10
-
-  /// The tests with the highest peaks.
-  static func heaviest(of result: SuiteResult) -> Table {
-    let rows = result.heaviest(mostHeaviest).map { test, figures -> [Table.Cell] in
-      [
-        .init(TerminalText.safe(test.test.name)), .init(Format.amount(figures.peak)),
-        .init(Format.amount(figures.kept)), .init(test.test.placeText, .faint),
-      ]
-    }
-    return Table(
-      columns: [
-        .init(title: "heaviest tests", side: .left), .init(title: "peak"), .init(title: "kept"),
-        .init(side: .left, rank: 1),
-      ], rows: rows)
-  }
 }
 
 private struct SuitePage {
@@ -118,7 +101,7 @@ private struct SuitePage {
 
   private func writeHeaviest(to page: inout TerminalPage) {
     page.gap()
-    SuiteReport.heaviest(of: result).write(to: &page, indent: 2)
+    TestTable.heaviest(of: result).write(to: &page, indent: 2)
     page.gap()
   }
 }

@@ -1,62 +1,3 @@
-/// What makes a target a suite, whose tests are judged one by one.
-package struct SuiteRule: Sendable, Equatable {
-  /// The name of the framework; nil for the one that the words of the command name.
-  package var framework: String?
-  /// The most that any test may need; nil for no limit.
-  package var limit: Bytes?
-
-  package init(framework: String? = nil, limit: Bytes? = nil) {
-    (self.framework, self.limit) = (framework, limit)
-  }
-}
-
-extension Scenario {
-  /// How long a suite may take, unless the user gives another time.
-  package static let suiteTimeout: Duration = .seconds(3600)
-
-  /// Makes it run once, until the command ends, in the way that suites are measured.
-  package mutating func becomeSuite(_ rule: SuiteRule) {
-    target.suite = rule
-    until = .exit
-    warmup = 0
-    repetitions = .fixed(1)
-    // The plugins read the peaks, and tests may start many processes, use a debugger or debug themselves.
-    interval = .milliseconds(100)
-    isolation.tracer = .off
-    explain = .off
-  }
-}
-
-/// A figure of a whole suite: what the history has of it, so that thousands of tests are three series.
-package enum SuiteMetric: String, Sendable, CaseIterable {
-  case tests = "suite.tests"
-  /// The highest peak of a test.
-  case heaviest = "suite.heaviest"
-  /// The sum of the peaks of all tests.
-  case peaks = "suite.peaks"
-
-  package init?(_ name: MetricName) {
-    self.init(rawValue: name.text)
-  }
-
-  package var name: MetricName { MetricName(rawValue) }
-
-  var kind: MetricKind { self == .tests ? .reported : .peak }
-
-  package var unit: String { self == .tests ? "tests" : "bytes" }
-
-  /// Of the figures of tests; nil without any.
-  func value(of tests: [TestFigures]) -> Double? {
-    guard !tests.isEmpty else { return nil }
-    let bytes = tests.map { Double($0.peak.count) }
-    return switch self {
-    case .tests: Double(tests.count)
-    case .heaviest: bytes.max()
-    case .peaks: bytes.reduce(0, +)
-    }
-  }
-}
-
 extension MetricName {
   /// The longest name that files take, without the words around it.
   private static let longestTest = 380
@@ -75,6 +16,19 @@ extension MetricName {
 
   /// Whether it is a figure of a suite or of one of its tests.
   package var isOfSuite: Bool { SuiteMetric(self) != nil || text.hasPrefix("test.") }
+}
+
+extension SuiteMetric {
+  /// Of the figures of tests; nil without any.
+  func value(of tests: [TestFigures]) -> Double? {
+    guard !tests.isEmpty else { return nil }
+    let bytes = tests.map { Double($0.peak.count) }
+    return switch self {
+    case .tests: Double(tests.count)
+    case .heaviest: bytes.max()
+    case .peaks: bytes.reduce(0, +)
+    }
+  }
 }
 
 extension SuiteBaseline {

@@ -85,3 +85,13 @@ package struct TestLog: Sendable, Equatable {
     runs[place].duration = time
   }
 }
+
+extension TestLog {
+  /// What another run of the suite is compared with: the figures of the tests that passed.
+  package var entries: [String: SuiteBaseline.Entry] {
+    runs.reduce(into: [:]) { entries, run in
+      guard run.outcome == .passed, !ambiguous.contains(run.test.name) else { return }
+      entries[run.test.name] = run.figures.map { SuiteBaseline.Entry($0) }
+    }
+  }
+}

@@ -64,7 +64,7 @@ struct ScenarioBlock {
     let listed = scenario.metrics.count(where: \.metric.isOfTest)
     let others = suite.tests.count { [.regression, .inconclusive, .improved].contains($0.verdict) } - listed
     if others > 0 { page.paragraph("and \(Format.count(others, "other test")), which the result file has", indent: 2) }
-    if isVerbose || scenario.verdict == .noBaseline { SuiteReport.heaviest(of: suite).write(to: &page, indent: 2) }
+    if isVerbose || scenario.verdict == .noBaseline { TestTable.heaviest(of: suite).write(to: &page, indent: 2) }
   }
 
   /// Sentences on facts that the table lacks.

@@ -231,7 +231,7 @@ enum SuiteKeys {
     "command", TargetKeys.commandForm, "the command that runs the tests", standard: nil,
     example: "command: [pytest, -q]")
   static let framework = Key(
-    "framework", frameworkForm, "the framework of the tests, if the command does not name it",
+    "framework", ValueForm<SuiteRule.Framework>.choice, "the framework of the tests, if the command does not name it",
     standard: "by the words of the command", example: "framework: googletest")
   static let limit = Key("limit", .limit, "the most that any test may need", example: "limit: 200MiB")
   static let table = KeyTable(
@@ -243,11 +243,6 @@ enum SuiteKeys {
     fields.take(limit, into: &rule.limit)
     return fields.value(of: command).map { ($0, rule) }
   }
-
-  private static let frameworkForm: ValueForm<String> = {
-    let known = SuiteFramework.all.map(\.name)
-    return ValueForm(.words(known)) { value, row, context in context.word(value, as: row.name, among: known) }
-  }()
 }
 
 /// The keys of `stdin`, which may also be a word.

@@ -81,16 +81,6 @@ extension SuiteBaseline {
   }
 }
 
-extension TestLog {
-  /// What another run of the suite is compared with: the figures of the tests that passed.
-  package var entries: [String: SuiteBaseline.Entry] {
-    runs.reduce(into: [:]) { entries, run in
-      guard run.outcome == .passed, !ambiguous.contains(run.test.name) else { return }
-      entries[run.test.name] = run.figures.map { SuiteBaseline.Entry($0) }
-    }
-  }
-}
-
 /// How many tests an approval changes.
 package struct SuiteBaselineChange: Sendable, Equatable {
   package let added: Int

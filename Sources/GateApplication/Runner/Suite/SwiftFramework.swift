@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// `swift test`, for Swift Testing and XCTest: the bundle of tests is built once and then run for each test.
   static let swift = SuiteFramework(
-    name: "swift",
+    name: .swift,
     isRun: { words in words.prefix(1).hasProgram("swift") && words.dropFirst().first == "test" },
     method: .listed(
       ListedTests(

@@ -3,7 +3,7 @@ import GateCore
 extension SuiteFramework {
   /// `ctest`, whose tests are commands: each runs as ctest would start it.
   static let ctest = SuiteFramework(
-    name: "ctest",
+    name: .ctest,
     isRun: { words in words.prefix(1).hasProgram("ctest") },
     method: .listed(
       ListedTests(

@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// `node --test`, which runs each file in a process of its own, also behind `npm test`.
   static let node = SuiteFramework(
-    name: "node",
+    name: .node,
     isRun: { words in words.prefix(1).hasProgram("node", "npm", "npx", "yarn", "pnpm") },
     method: .reported(
       ReportedTests(

@@ -1,19 +1,41 @@
+import GateCore
+
 /// What is known of a test framework: how its tests are told apart and chosen.
 ///
-/// Each framework is a file with its row; a new one is also a name in ``all``.
+/// Each framework is a file with its row; a new one is also a case of ``SuiteRule/Framework``.
 struct SuiteFramework: Sendable {
   enum Method: Sendable {
     case reported(ReportedTests)
     case listed(ListedTests)
   }
 
-  let name: String
+  let name: SuiteRule.Framework
   /// Whether a command runs it, judging by its words.
   let isRun: @Sendable (_ words: [String]) -> Bool
   let method: Method
 
   /// In the order of use.
-  static let all: [SuiteFramework] = [pytest, go, cargo, swift, node, ctest, googleTest, catch2]
+  static let all = SuiteRule.Framework.allCases.map(SuiteFramework.init)
+
+  init(_ name: SuiteRule.Framework) {
+    self =
+      switch name {
+      case .pytest: .pytest
+      case .go: .go
+      case .cargo: .cargo
+      case .swift: .swift
+      case .node: .node
+      case .ctest: .ctest
+      case .googletest: .googleTest
+      case .catch2: .catch2
+      }
+  }
+
+  init(
+    name: SuiteRule.Framework, isRun: @escaping @Sendable (_ words: [String]) -> Bool, method: Method
+  ) {
+    (self.name, self.isRun, self.method) = (name, isRun, method)
+  }
 
   /// The frameworks that a command may run: the one that its words name, or else any with a plugin, as behind `make test`.
   static func candidates(for words: [String]) -> [SuiteFramework] {

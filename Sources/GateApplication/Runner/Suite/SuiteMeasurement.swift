@@ -28,8 +28,8 @@ struct SuiteMeasurement {
 
   /// The frameworks that the command may run.
   var frameworks: [SuiteFramework] {
-    let named = SuiteFramework.all.filter { $0.name == scenario.target.suite?.framework }
-    return named.isEmpty ? SuiteFramework.candidates(for: scenario.target.command.words) : named
+    scenario.target.suite?.framework.map { [SuiteFramework($0)] }
+      ?? SuiteFramework.candidates(for: scenario.target.command.words)
   }
 
   /// The judged suite, measured with a folder for temporary files; nil after an interruption.
@@ -46,7 +46,7 @@ struct SuiteMeasurement {
     guard let first = try run(runner) else { return nil }
     let comparison = SuiteComparison(with: approved, limit: scenario.target.suite?.limit)
     var result = SuiteResult(
-      name: scenario.name, framework: frameworks.map(\.name).joined(separator: ", "),
+      name: scenario.name, framework: frameworks.map(\.name.rawValue).joined(separator: ", "),
       command: scenario.target.command.words, environment: environment)
     result.hasBaseline = approved != nil
     result.tests = comparison.results(of: first.log)

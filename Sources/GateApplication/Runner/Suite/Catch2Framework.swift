@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// A program with Catch2 (https://github.com/catchorg/Catch2/blob/devel/docs/command-line.md).
   static let catch2 = SuiteFramework(
-    name: "catch2",
+    name: .catch2,
     isRun: { _ in false },
     method: .listed(
       ListedTests(
@@ -10,6 +10,7 @@ extension SuiteFramework {
         listings: { _ in [["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]] },
         tests: { output, program in
           let text = String(decoding: output, as: UTF8.self)
+          // text from outside: Catch2
           guard !text.contains("Error(s) in input:") else { return [] }
           let names = text.split(separator: "\n").map(String.init)
           return program.tests(names) { [escaped($0)] }

@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// A program with GoogleTest (https://google.github.io/googletest/advanced.html#running-a-subset-of-the-tests).
   static let googleTest = SuiteFramework(
-    name: "googletest",
+    name: .googletest,
     isRun: { _ in false },
     method: .listed(
       ListedTests(

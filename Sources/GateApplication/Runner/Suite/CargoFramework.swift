@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// `cargo test` with the harness of Rust; tests in documentation are not among its programs.
   static let cargo = SuiteFramework(
-    name: "cargo",
+    name: .cargo,
     isRun: { words in words.prefix(1).hasProgram("cargo") && words.contains("test") },
     method: .listed(
       ListedTests(

@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// `pytest`, `python3 -m pytest`, and whatever starts them with its own environment.
   static let pytest = SuiteFramework(
-    name: "pytest",
+    name: .pytest,
     isRun: { $0.hasProgram("pytest", "py.test") },
     method: .reported(
       ReportedTests(

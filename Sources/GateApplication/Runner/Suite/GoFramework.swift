@@ -1,7 +1,7 @@
 extension SuiteFramework {
   /// `go test`, whose programs are built once and then run for each test.
   static let go = SuiteFramework(
-    name: "go",
+    name: .go,
     isRun: { words in words.prefix(1).hasProgram("go") && words.dropFirst().first == "test" },
     method: .listed(
       ListedTests(
