@@ -16,6 +16,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case filesNotCounted(folder: String?)
   /// The main process only asks others, outside the process tree, to run programs.
   case runsElsewhere(command: String)
+  /// The command is a build tool: the program that was judged instead, or nil if it started none.
+  case behindTool(tool: String, program: String?)
   /// Only the highest of this many samples was kept.
   case downsampled(stride: Int)
   /// The sampler could not be started: only the first and the last sample exist.

@@ -23,20 +23,22 @@ final class Sampler: Sendable {
   let state: Mutex<SamplerState>
   private let worker = Mutex<Worker?>(nil)
 
-  /// Makes the first reading; `main` is the rule for the main process, nil for the leader.
+  /// Makes the first reading; `main` is the rule for the main process, nil for the largest one, or for the largest that
+  /// the build tool has started.
   ///
   /// If `readsKinds`, the kinds of memory of all processes are read as well.
   init(
     processTree: ProcessTree,
     interval: Duration,
     main: Target.MainProcess?,
+    behind tool: BuildTool? = nil,
     cgroup: Cgroup? = nil,
     readsKinds: Bool = false,
     capacity: Int = SampleStore.standardCapacity
   ) {
     self.processTree = processTree
     self.interval = interval
-    var state = SamplerState(processTree: processTree, cgroup: cgroup, main: main, capacity: capacity)
+    var state = SamplerState(processTree: processTree, cgroup: cgroup, main: main, behind: tool, capacity: capacity)
     if readsKinds { state.kinds = KindReadings(interval: interval) }
     state.sweep(at: Self.age(of: processTree))
     self.state = Mutex(state)

@@ -14,6 +14,8 @@ struct SamplerState: ~Copyable {
   /// The kernel's count for the whole tree; nil without a memory cgroup.
   private let treeMemory: CgroupMemoryReader?
   private var finder: MainProcessFinder?
+  /// The build tool that starts the program; nil if the command is the program.
+  private let tool: BuildTool?
   /// The process that a rule names; otherwise the largest process.
   private(set) var main: TrackedProcess?
   let countsTree: Bool
@@ -66,7 +68,11 @@ struct SamplerState: ~Copyable {
   private var widestGap: Int64 = 0
 
   /// Starts with the leader only.
-  init(processTree: ProcessTree, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
+  init(
+    processTree: ProcessTree, cgroup: Cgroup?, main rule: Target.MainProcess?, behind tool: BuildTool? = nil,
+    capacity: Int
+  ) {
+    self.tool = rule == nil ? tool : nil
     self.processTree = processTree
     self.cgroup = cgroup
     treeMemory = cgroup?.memory.flatMap { CgroupMemoryReader(of: $0) }
@@ -164,14 +170,29 @@ extension SamplerState {
     while at < tracked.count {
       let process = tracked[at]
       at += 1
-      let factor = largest === main ? Self.switchingFactor : 1
-      if Double(process.lastResident) > factor * Double(largest?.lastResident ?? 0) { largest = process }
+      if isLarger(process, than: largest) { largest = process }
     }
     guard largest !== main else { return false }
     main = largest
     (soleProcess, nextActivity) = (nil, 0)
     store.beginEpoch()
     return true
+  }
+
+  /// Whether a process becomes the main one instead of another; a program always does so instead of its build tool.
+  private func isLarger(_ process: TrackedProcess, than largest: TrackedProcess?) -> Bool {
+    if let tool {
+      let isOtherOwn = largest.map { isOwn($0.pid, $0.command, of: tool) } ?? true
+      guard isOwn(process.pid, process.command, of: tool) == isOtherOwn else {
+        return isOtherOwn && process.lastResident > 0
+      }
+    }
+    let factor = largest === main ? Self.switchingFactor : 1
+    return Double(process.lastResident) > factor * Double(largest?.lastResident ?? 0)
+  }
+
+  private func isOwn(_ pid: Int32, _ command: String, of tool: BuildTool) -> Bool {
+    pid == processTree.leader || tool.isOwn(command)
   }
 
   /// Reads the main process and the tree for an iteration's mark; the tree only without a rule for the main process.
@@ -384,10 +405,17 @@ extension SamplerState {
       treePeak = max(treePeak, process.treePeak)
     }
     var processes = archive.records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) }
-    let largest = processes.indices.max { (processes[$0].peak, $1) < (processes[$1].peak, $0) }
+    var samples = store.last(.max)
+    let programs = programs(among: processes)
+    let largest = programs.max { (processes[$0].peak, $1) < (processes[$1].peak, $0) }
     if finder == nil, let largest { processes[largest].isMain = true }
+    if let tool {
+      let isProgram = programs.count < processes.count && largest.map { !isOwn(processes[$0], of: tool) } == true
+      if isProgram { samples.leaveOut(processes.filter { isOwn($0, of: tool) }.map(\.id)) }
+      addedNotes.append(.behindTool(tool: tool.name, program: isProgram ? largest.map { processes[$0].command } : nil))
+    }
     return SamplingReport(
-      samples: store.last(.max),
+      samples: samples,
       processes: processes,
       composition: composition,
       compositions: readings,
@@ -401,6 +429,18 @@ extension SamplerState {
     )
   }
 
+  private func isOwn(_ process: ProcessRecord, of tool: BuildTool) -> Bool {
+    isOwn(process.id, process.command, of: tool)
+  }
+
+  /// The processes that may be the program: those that a build tool started besides its own, if there are any.
+  private func programs(among processes: [ProcessRecord]) -> [Int] {
+    let all = Array(processes.indices)
+    guard let tool else { return all }
+    let others = all.filter { !isOwn(processes[$0], of: tool) }
+    return others.isEmpty ? all : others
+  }
+
   private var notes: [RecordingNote] {
     var notes = addedNotes
     if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
@@ -410,6 +450,14 @@ extension SamplerState {
     if let note = fullReadings.note { notes.append(note) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes
+  }
+}
+
+extension [Sample] {
+  /// Removes the memory of these processes, which are not the program.
+  fileprivate mutating func leaveOut(_ processes: [Int32]) {
+    let others = Set(processes)
+    for index in indices where others.contains(self[index].process) { self[index].main = nil }
   }
 }
 

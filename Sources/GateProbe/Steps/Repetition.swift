@@ -235,8 +235,8 @@ extension Repetition {
   /// Starts sampling.
   func sampler(of processTree: ProcessTree, _ instruments: Instruments) -> Sampler {
     let sampler = Sampler(
-      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup,
-      readsKinds: !scenario.gate.kinds.isEmpty)
+      processTree: processTree, interval: scenario.interval, main: scenario.target.main,
+      behind: scenario.target.buildTool, cgroup: instruments.cgroup, readsKinds: !scenario.gate.kinds.isEmpty)
     sampler.start()
     return sampler
   }

@@ -115,6 +115,24 @@ struct ServerTests {
     #expect(noted == clients)
   }
 
+  @Test("Behind a build tool the largest process is judged that is neither a build tool nor a compiler")
+  func buildTool() throws {
+    func python(_ name: String, holding mebibytes: Int) -> String {
+      "./\(name) -c 'import time; b = bytearray(b\"x\" * (\(mebibytes) << 20)); time.sleep(0.1)'; "
+    }
+    let script = python("cc1", holding: 60) + python("app", holding: 20) + "true"
+    var scenario = harness.scenario(.arguments(["./make", "-c", script]))
+    let interpreter = "python3 -c 'import sys; print(sys.executable)'"
+    scenario.setup = [.shell("ln -s /bin/sh make; for name in cc1 app; do ln -s $(\(interpreter)) $name; done")]
+    scenario.until = .exit
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.processes.first(where: \.isMain)?.command == "app")
+    #expect(recording.notes.contains(.behindTool(tool: "make", program: "app")))
+    let peak = try #require(recording.result().metrics[.peakRSS])
+    #expect((20.0..<50).contains(peak / 1_048_576), "\(peak)")
+  }
+
   @Test("A missing pidfile fails the start")
   func noPidfile() throws {
     var scenario = harness.scenario("(setsid sleep 1000 &); exit 0")

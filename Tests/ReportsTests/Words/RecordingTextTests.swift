@@ -203,7 +203,8 @@ struct RecordingTextTests {
         "resident memory does not contain all that the target holds: up to 2.0 MiB are huge pages of hugetlbfs"
       ),
       (
-        .runsElsewhere(command: "docker"),
+        .runsElsewhere(command: "docker"), .behindTool(tool: "make", program: "server"),
+        .behindTool(tool: "go", program: nil),
         "`docker` starts programs outside the target's process tree; their memory is not measured: start "
           + "Highwater where they run, as in their container"
       ),

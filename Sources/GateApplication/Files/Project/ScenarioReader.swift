@@ -25,7 +25,7 @@ struct ScenarioReader {
     var scenario = Scenario(name: name, target: target)
     scenario.place = value.place
     scenario.root = context.root
-    scenario.gate = .standard(ofTree: target.main == nil)
+    scenario.gate = .standard(ofTree: target.main == nil && target.buildTool == nil)
     if target.suite != nil { scenario.timeout = Scenario.suiteTimeout }
     scenario = apply(fields, to: scenario)
     if let rule = target.suite {

@@ -84,7 +84,7 @@ extension Note {
   var isRoutine: Bool {
     switch self {
     case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.attached, _, _),
-      .recording(.notTraced, _, _),
+      .recording(.notTraced, _, _), .recording(.behindTool, _, _),
       .recording(.downsampled, _, _):
       true
     case .recording: false

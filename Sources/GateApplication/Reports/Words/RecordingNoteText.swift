@@ -22,6 +22,11 @@ extension RecordingNote {
     case .runsElsewhere(let command):
       "`\(command)` starts programs outside the target's process tree; their memory is not measured: start "
         + "Highwater where they run, as in their container"
+    case .behindTool(let tool, let program?):
+      "`\(tool)` is a build tool, so `\(program)` is judged, the largest process that it started besides build tools "
+        + "and compilers; `target: {main: {name: …}}` chooses another"
+    case .behindTool(let tool, nil):
+      "`\(tool)` started only build tools and compilers, so the largest of these is judged"
     case .downsampled(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"
     case .tooFewDescriptors(let limit):
