@@ -130,7 +130,8 @@ struct ServerTests {
     #expect(recording.processes.first(where: \.isMain)?.command == "app")
     #expect(recording.notes.contains(.behindTool(tool: "make", program: "app")))
     let peak = try #require(recording.result().metrics[.peakRSS])
-    #expect((20.0..<50).contains(peak / 1_048_576), "\(peak)")
+    // With a copy of the bytes; `cc1` has three times as much.
+    #expect((20.0..<100).contains(peak / 1_048_576), "\(peak)")
   }
 
   @Test("A missing pidfile fails the start")

@@ -203,8 +203,12 @@ struct RecordingTextTests {
         "resident memory does not contain all that the target holds: up to 2.0 MiB are huge pages of hugetlbfs"
       ),
       (
-        .runsElsewhere(command: "docker"), .behindTool(tool: "make", program: "server"),
-        .behindTool(tool: "go", program: nil),
+        .behindTool(tool: "make", program: "server"),
+        "`make` is a build tool, so `server` is judged, the largest process that it started besides build tools and "
+      ),
+      (.behindTool(tool: "go", program: nil), "`go` started only build tools and compilers, so the largest of"),
+      (
+        .runsElsewhere(command: "docker"),
         "`docker` starts programs outside the target's process tree; their memory is not measured: start "
           + "Highwater where they run, as in their container"
       ),

@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// `cargo test` with the harness of Rust; tests in documentation are not among its programs.
   static let cargo = SuiteFramework(

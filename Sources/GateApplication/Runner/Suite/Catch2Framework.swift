@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// A program with Catch2 (https://github.com/catchorg/Catch2/blob/devel/docs/command-line.md).
   static let catch2 = SuiteFramework(

@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// `go test`, whose programs are built once and then run for each test.
   static let go = SuiteFramework(

@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// A program with GoogleTest (https://google.github.io/googletest/advanced.html#running-a-subset-of-the-tests).
   static let googleTest = SuiteFramework(

@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// `node --test`, which runs each file in a process of its own, also behind `npm test`.
   static let node = SuiteFramework(

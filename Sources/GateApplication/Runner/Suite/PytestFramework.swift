@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// `pytest`, `python3 -m pytest`, and whatever starts them with its own environment.
   static let pytest = SuiteFramework(

@@ -1,3 +1,5 @@
+import GateCore
+
 extension SuiteFramework {
   /// `swift test`, for Swift Testing and XCTest: the bundle of tests is built once and then run for each test.
   static let swift = SuiteFramework(
