@@ -19,7 +19,7 @@ private func stacks(_ base: Stacks, adding stack: String, _ weight: CallTree.Wei
 
 @Suite("The function that explains a rise")
 struct CulpritTests {
-  @Test("An import that moved to another importer is no rise of that one")
+  @Test("An import that another module does first now does not count as its rise")
   func movedImport() {
     let program = "work.py:<module>;pkg.py:<module>"
     let before: Stacks = [

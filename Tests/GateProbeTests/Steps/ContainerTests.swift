@@ -110,7 +110,8 @@ struct ContainerTests {
       #expect(recording.failure == nil)
       #expect(!recording.method.isTraced && recording.outputTail.contains("ready"))
       let main = try #require(recording.processes.first { $0.isMain })
-      #expect(main.peak > .mebibytes(8) && main.peak < .mebibytes(16))
+      // The child is the largest process if a reading met it.
+      #expect(main.peak > .mebibytes(8) && main.peak < .mebibytes(32))
       #expect(try !run("podman ps --all --format '{{.Image}}'").contains(name))
     }
   }
@@ -124,7 +125,7 @@ struct ContainerTests {
     }
   }
 
-  @Test("What the engine says of an image that it does not have is told")
+  @Test("The engine's answer for a missing image is part of the failure")
   func missing() throws {
     var image = ContainerImage(name: "localhost/highwater-none:1")
     image.options = ["--pull", "never"]
