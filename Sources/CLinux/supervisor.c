@@ -366,8 +366,8 @@ static void await_end(struct supervisor *supervisor, int process) {
 ///
 /// A stopped one continues when its tracer exits (ptrace(2)), with the signal that it was about to get.
 static void trace_attached(struct supervisor *supervisor) {
-  if (!supervisor->plan->owns_attached) hw_trace_lets_live();
   const struct hw_plan *plan = supervisor->plan;
+  if (!plan->owns_attached) hw_trace_lets_live();
   int code = hw_attach_process(plan->attached[0]);
   if (code != 0) fail_start(supervisor, HW_STAGE_TRACE, code);
   hw_attach_others(plan->attached, plan->attached_count, send_trace_record, supervisor);
@@ -389,8 +389,9 @@ static _Noreturn void follow(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
   supervisor->program = plan->attached[0];
   if (chdir("/") != 0) _exit(126);
-  int process = plan->owns_attached || !plan->traced ? hw_pidfd_open(supervisor->program) : -1;
-  if (process < 0 && (plan->owns_attached || !plan->traced)) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
+  int is_pinned = plan->owns_attached || !plan->traced;
+  int process = is_pinned ? hw_pidfd_open(supervisor->program) : -1;
+  if (is_pinned && process < 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
   supervisor->owned = plan->owns_attached ? process : -1;
   if (plan->traced) trace_attached(supervisor);
   else await_end(supervisor, process);

@@ -17,6 +17,16 @@ enum CgroupFolder {
     guard let folder = (map.memory ?? map.unified)?.folders.first else { return nil }
     return AttachedProcesses.members(ofCgroup: folder).contains(getpid()) ? nil : folder
   }
+
+  /// The cgroup of a container, whose ID its name contains, from that of its first process: that one may have moved itself to
+  /// a cgroup below, as systemd does.
+  static func container(_ id: Substring, of folder: String) -> String {
+    let parts = folder.split(separator: "/", omittingEmptySubsequences: false)
+    guard !id.isEmpty, let place = parts.firstIndex(where: { $0.contains(id) }) else { return folder }
+    let whole = parts[...place].joined(separator: "/")
+    let count = { (folder: String) in AttachedProcesses.members(ofCgroup: folder).count }
+    return count(whole) > count(folder) ? whole : folder
+  }
 }
 
 extension AttachedProcesses {

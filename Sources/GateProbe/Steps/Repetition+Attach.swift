@@ -3,12 +3,12 @@ import Glibc
 import LinuxSystem
 
 extension Repetition {
-  /// How long a tool may take that finds a unit or a container.
-  private static let toolTimeout = Duration.seconds(30)
+  /// How long a tool may take that finds a unit, or finds, starts or removes a container.
+  static let toolTimeout = Duration.seconds(30)
 
   /// Follows a target that runs already, from now on, or a container from its start on.
   func attach(to running: RunningTarget) throws(StepAborted) -> TargetRun {
-    let output = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
+    let output = outputChannel()
     var container: Container?
     if case .image(let image) = running { container = try prepareContainer(of: image, output) }
     beginStart()
@@ -33,11 +33,11 @@ extension Repetition {
   private func follow(_ processes: AttachedProcesses) throws(StepAborted) -> ProcessTree {
     let before = ProcessStat(of: processes.leader)?.startTick
     var request = AttachRequest(processes: processes, isTraced: settings.method.isTraced, lock: settings.runFolder.lock)
-    // What a held container has before its program begins can be told only by a tracer.
-    let mayTrace = scenario.isolation.tracer == .auto && !processes.awaitsProgram
-    if !request.isTraced, mayTrace { noteUntraced(processes, code: EPERM) }
+    // Only a tracer can tell what a held container has before its program begins.
+    let mayGoUntraced = scenario.isolation.tracer == .auto && !processes.awaitsProgram
+    if !request.isTraced, mayGoUntraced { noteUntraced(processes, code: EPERM) }
     var result = Self.tree(attaching: request)
-    if case .failure(let error) = result, request.isTraced, mayTrace, error.code != ESRCH {
+    if case .failure(let error) = result, request.isTraced, mayGoUntraced, error.code != ESRCH {
       noteUntraced(processes, code: error.code)
       request.isTraced = false
       result = Self.tree(attaching: request)

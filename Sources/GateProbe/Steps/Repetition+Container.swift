@@ -5,7 +5,7 @@ extension Repetition {
   /// A container that this repetition has created.
   struct Container {
     /// The program that manages it.
-    let engine: Engine
+    let engine: ContainerEngine
     let id: String
     /// Whether it is set up, and its program does not run yet.
     let isHeld: Bool
@@ -14,12 +14,6 @@ extension Repetition {
 
     func command(_ words: String...) -> Command { .arguments([engine.rawValue] + words + [id]) }
   }
-
-  enum Engine: String, CaseIterable {
-    case podman, docker
-  }
-
-  private static let removalTimeout = Duration.seconds(30)
 
   /// Creates a container, and sets it up as far as it can be without being missed: podman can hold its program back until it
   /// is traced, docker cannot.
@@ -36,18 +30,12 @@ extension Repetition {
   }
 
   private func created(from image: ContainerImage) throws(StepAborted) -> Container {
-    let folder: PrivateFolder
-    do throws(SystemFailure) {
-      folder = try PrivateFolder(in: settings.runFolder.path)
-    } catch {
-      throw StepAborted(error)
-    }
-    self.folder = folder
+    let folder = try makeFolder()
     // The values stand in the engine's environment, and not in a command line that others can read.
     let names = Set(scenario.target.environment.keys)
       .union(scenario.target.inheritedEnvironment.filter { settings.environment[$0] != nil })
     let options = names.sorted().flatMap { ["--env", $0] } + image.options
-    for engine in Engine.allCases {
+    for engine in ContainerEngine.allCases {
       let words = [engine.rawValue, "create", "--rm", "--cidfile", folder.containerPath] + options + [image.name]
       do throws(StepAborted) {
         // It may have to be pulled.
@@ -58,7 +46,7 @@ extension Repetition {
       guard let id = createdContainer else { break }
       return Container(engine: engine, id: id, isHeld: engine == .podman && settings.method.isTraced)
     }
-    throw .failed(.attach(error: .noTool(names: Engine.allCases.map(\.rawValue))))
+    throw .failed(.attach(error: .noTool(names: ContainerEngine.allCases.map(\.rawValue))))
   }
 
   /// The ID of the container that was created.
@@ -81,7 +69,7 @@ extension Repetition {
     let before = ProgramImage(of: processTree.leader)
     let client = try start(container, output)
     let begun: Void? = try watch(
-      until: .after(Self.removalTimeout), pause: .milliseconds(2), on: [client.reportDescriptor], of: nil
+      until: .after(Self.toolTimeout), pause: .milliseconds(2), on: [client.reportDescriptor], of: nil
     ) { () throws(StepAborted) -> Void? in
       processTree.collect()
       if processTree.leaderEnding != nil || ProgramImage(of: processTree.leader) != before { return () }
@@ -104,9 +92,9 @@ extension Repetition {
   /// Its engine also removes it at its end (`--rm`), so it may be gone.
   func removeContainer() {
     guard let id = createdContainer else { return }
-    for engine in Engine.allCases {
+    for engine in ContainerEngine.allCases {
       func answer(_ words: String...) -> TargetSearch<StepAborted>.ToolAnswer? {
-        (try? self.answer(of: .arguments([engine.rawValue] + words + [id]), within: Self.removalTimeout)) ?? nil
+        (try? self.answer(of: .arguments([engine.rawValue] + words + [id]), within: Self.toolTimeout)) ?? nil
       }
       guard let removal = answer("rm", "--force") else { continue }
       let isLeft = !removal.isSuccess && answer("container", "inspect")?.isSuccess == true

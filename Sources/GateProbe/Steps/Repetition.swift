@@ -26,7 +26,7 @@ final class Repetition {
   var isCancellable = true
   /// The deadline for stopping the target and for the teardown after an interruption.
   var cancellationDeadline: MonotonicTime?
-  var folder: PrivateFolder?
+  private(set) var folder: PrivateFolder?
 
   /// Whether the runner was interrupted.
   var isInterrupted: Bool { interruption.signal != nil }
@@ -165,13 +165,28 @@ extension Repetition {
 
   private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
     let input = try openInput()
+    let folder = try makeFolder()
     do throws(SystemFailure) {
-      let folder = try PrivateFolder(in: settings.runFolder.path)
-      self.folder = folder
       return (folder, try Descriptor.pipe(readerBlocks: false), input)
     } catch {
       throw StepAborted(error)
     }
+  }
+
+  /// Makes the folder of the repetition.
+  func makeFolder() throws(StepAborted) -> PrivateFolder {
+    do throws(SystemFailure) {
+      let made = try PrivateFolder(in: settings.runFolder.path)
+      folder = made
+      return made
+    } catch {
+      throw StepAborted(error)
+    }
+  }
+
+  /// Receives the target's output.
+  func outputChannel() -> OutputChannel {
+    OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
   }
 
   /// The target's standard input, and the write end of its pipe; both nil for `/dev/null`.
@@ -257,7 +272,7 @@ extension Repetition {
     } firstIteration: {
       if isProfiled { processTree.profileSteps() }
     }
-    let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
+    let channel = outputChannel()
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.acknowledging(folder.marks, copy: folder.marksCopy) { list.read($0) })
     let run = TargetRun(
@@ -275,7 +290,7 @@ extension Repetition {
 
 extension Scenario {
   /// Whether the scenario searches for patterns in the target's output.
-  var searchesOutput: Bool {
+  fileprivate var searchesOutput: Bool {
     ready?.condition.entry.stream == .output || allSteps.contains { $0.action.entry.stream == .output }
   }
 }

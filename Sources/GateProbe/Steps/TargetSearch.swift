@@ -2,6 +2,11 @@ import GateCore
 import Glibc
 import LinuxSystem
 
+/// A program that manages containers; in the order in which they are tried.
+enum ContainerEngine: String, CaseIterable {
+  case podman, docker
+}
+
 /// Finds the processes of a target that is attached to.
 ///
 /// Only units and containers need a tool: `run` runs one in a repetition, and returns what it printed, or nil if there is no
@@ -60,18 +65,21 @@ struct TargetSearch<Failure: Error> {
 
   private func container(_ name: String) throws(Failure) -> AttachedProcesses {
     var first: (tool: String, answer: ToolAnswer)?
-    for tool in ["podman", "docker"] {
-      let words = [tool, "inspect", "--type", "container", "--format", "pid={{.State.Pid}}", "--", name]
+    for tool in ContainerEngine.allCases.map(\.rawValue) {
+      let words = [tool, "inspect", "--type", "container", "--format", "pid={{.State.Pid}}\nid={{.Id}}", "--", name]
       guard let answer = try run(.arguments(words)) else { continue }
       first = first ?? (tool, answer)
       guard answer.isSuccess else { continue }
-      let line = answer.output.split(separator: "\n").last { $0.hasPrefix("pid=") }
-      guard let pid = line.flatMap({ Int32($0.dropFirst(4)) }), pid > 0 else {
+      func value(_ key: String) -> Substring? {
+        answer.output.split(separator: "\n").last { $0.hasPrefix(key) }?.dropFirst(key.count)
+      }
+      guard let pid = value("pid=").flatMap({ Int32($0) }), pid > 0 else {
         throw fail(.containerNotRunning(name: name))
       }
-      return AttachedProcesses(leader: pid, folder: CgroupFolder.own(of: pid))
+      let folder = CgroupFolder.own(of: pid).map { CgroupFolder.container(value("id=") ?? "", of: $0) }
+      return AttachedProcesses(leader: pid, folder: folder)
     }
-    guard let first else { throw fail(.noTool(names: ["podman", "docker"])) }
+    guard let first else { throw fail(.noTool(names: ContainerEngine.allCases.map(\.rawValue))) }
     throw fail(.toolFailed(tool: "\(first.tool) inspect", line: first.answer.output.lastLine))
   }
 

@@ -9,7 +9,8 @@ import Testing
   "Containers of an image", .timeLimit(.minutes(60)),
   .enabled(if: geteuid() == 0 && Tool.exists("podman"), "podman needs root here"))
 struct ContainerTests {
-  let processes = TestProcesses()
+  let harness = ScenarioHarness()
+  private var processes: TestProcesses { harness.testProcesses }
 
   /// A child has 24 MiB for a moment, and the program holds 8 MiB until SIGTERM, or until its argument is the code to exit with.
   private static let program = """
@@ -58,25 +59,22 @@ struct ContainerTests {
     try body(name, program)
   }
 
-  private func scenario(_ target: Target, _ tracer: Isolation.Tracer = .auto) throws -> Scenario {
-    var scenario = Scenario(name: ScenarioName("container"), target: target)
+  private func scenario(_ command: Command = .shell(":"), tracer: Isolation.Tracer = .auto) -> Scenario {
+    var scenario = harness.scenario(command)
     scenario.target.environment["WORD"] = "secret"
-    scenario.root = processes.folder
     scenario.timeout = .seconds(3600)
     scenario.isolation.tracer = tracer
     return scenario
   }
 
-  private func image(_ name: String, arguments: [String] = []) -> Target {
+  private func scenario(
+    _ name: String, arguments: [String] = [], options: [String] = Self.options, _ tracer: Isolation.Tracer = .auto
+  ) -> Scenario {
     var image = ContainerImage(name: name)
-    (image.arguments, image.options) = (arguments, Self.options)
-    return Target(running: .image(image), workingDirectory: processes.folder)
-  }
-
-  private func recording(of scenario: Scenario) throws -> Recording {
-    var environment = processes.environment
-    environment["TMPDIR"] = processes.folder
-    return try #require(Probe(interruption: Interruption(), environment: environment).measure(scenario, output: nil))
+    (image.arguments, image.options) = (arguments, options)
+    var scenario = scenario(tracer: tracer)
+    scenario.target.running = .image(image)
+    return scenario
   }
 
   private func served(_ scenario: Scenario) throws -> Scenario {
@@ -89,9 +87,8 @@ struct ContainerTests {
   @Test("It has the figures of the same program without a container, and nothing is left of it")
   func figures() throws {
     try withImage { name, program in
-      let command = Target(command: .arguments([program]), workingDirectory: processes.folder)
-      let plain = try recording(of: served(scenario(command)))
-      let container = try recording(of: served(scenario(image(name))))
+      let plain = try harness.run(served(scenario(.arguments([program]))))
+      let container = try harness.run(served(scenario(name)))
       #expect(container.failure == nil)
       #expect(container.end.kind == .stopped)
       #expect(container.outputTail.contains("word secret\n"))
@@ -106,7 +103,7 @@ struct ContainerTests {
   @Test("Without a tracer its program is found when it runs")
   func untraced() throws {
     try withImage { name, _ in
-      let recording = try recording(of: served(scenario(image(name), .off)))
+      let recording = try harness.run(served(scenario(name, .off)))
       #expect(recording.failure == nil)
       #expect(!recording.method.isTraced && recording.outputTail.contains("ready"))
       let main = try #require(recording.processes.first { $0.isMain })
@@ -119,7 +116,7 @@ struct ContainerTests {
   @Test("A program that ends at once has its end and its output", .enabled(if: LinuxCalls.canTrace))
   func end() throws {
     try withImage { name, _ in
-      let recording = try recording(of: scenario(image(name, arguments: ["3"])))
+      let recording = try harness.run(scenario(name, arguments: ["3"]))
       #expect(recording.end.kind == .exited && recording.end.code == 3)
       #expect(recording.outputTail.contains("word secret\n"))
     }
@@ -127,10 +124,7 @@ struct ContainerTests {
 
   @Test("The engine's answer for a missing image is part of the failure")
   func missing() throws {
-    var image = ContainerImage(name: "localhost/highwater-none:1")
-    image.options = ["--pull", "never"]
-    let target = Target(running: .image(image), workingDirectory: processes.folder)
-    let recording = try recording(of: scenario(target))
+    let recording = try harness.run(scenario("localhost/highwater-none:1", options: ["--pull", "never"]))
     #expect(recording.end.kind == .startFailed)
     #expect(recording.failure?.output.contains("highwater-none") == true)
   }
