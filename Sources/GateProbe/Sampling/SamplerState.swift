@@ -15,7 +15,7 @@ struct SamplerState: ~Copyable {
   private let treeMemory: CgroupMemoryReader?
   private var finder: MainProcessFinder?
   /// The build tool that starts the program; nil if the command is the program.
-  private let tool: BuildTool?
+  let tool: BuildTool?
   /// The process that a rule names; otherwise the largest process.
   private(set) var main: TrackedProcess?
   let countsTree: Bool
@@ -158,10 +158,6 @@ extension SamplerState {
     )
   }
 
-  /// Another process becomes the main one if it has this many times its memory: processes of equal size, such as the
-  /// workers of a pool, do not take turns.
-  private static let switchingFactor = 1.25
-
   /// Without a rule, the largest process is the main one; whether it has changed.
   mutating func switchToLargest() -> Bool {
     guard finder == nil else { return false }
@@ -177,22 +173,6 @@ extension SamplerState {
     (soleProcess, nextActivity) = (nil, 0)
     store.beginEpoch()
     return true
-  }
-
-  /// Whether a process becomes the main one instead of another; a program always does so instead of its build tool.
-  private func isLarger(_ process: TrackedProcess, than largest: TrackedProcess?) -> Bool {
-    if let tool {
-      let isOtherOwn = largest.map { isOwn($0.pid, $0.command, of: tool) } ?? true
-      guard isOwn(process.pid, process.command, of: tool) == isOtherOwn else {
-        return isOtherOwn && process.lastResident > 0
-      }
-    }
-    let factor = largest === main ? Self.switchingFactor : 1
-    return Double(process.lastResident) > factor * Double(largest?.lastResident ?? 0)
-  }
-
-  private func isOwn(_ pid: Int32, _ command: String, of tool: BuildTool) -> Bool {
-    pid == processTree.leader || tool.isOwn(command)
   }
 
   /// Reads the main process and the tree for an iteration's mark; the tree only without a rule for the main process.
@@ -429,18 +409,6 @@ extension SamplerState {
     )
   }
 
-  private func isOwn(_ process: ProcessRecord, of tool: BuildTool) -> Bool {
-    isOwn(process.id, process.command, of: tool)
-  }
-
-  /// The processes that may be the program: those that a build tool started besides its own, if there are any.
-  private func programs(among processes: [ProcessRecord]) -> [Int] {
-    let all = Array(processes.indices)
-    guard let tool else { return all }
-    let others = all.filter { !isOwn(processes[$0], of: tool) }
-    return others.isEmpty ? all : others
-  }
-
   private var notes: [RecordingNote] {
     var notes = addedNotes
     if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
@@ -450,14 +418,6 @@ extension SamplerState {
     if let note = fullReadings.note { notes.append(note) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes
-  }
-}
-
-extension [Sample] {
-  /// Removes the memory of these processes, which are not the program.
-  fileprivate mutating func leaveOut(_ processes: [Int32]) {
-    let others = Set(processes)
-    for index in indices where others.contains(self[index].process) { self[index].main = nil }
   }
 }
 
