@@ -19,9 +19,8 @@ extension ProfileSummary {
     for call in calls {
       let name = functions[call.function].name
       guard name.isPythonModule else { continue }
-      let path = sequence(first: call.parent) { $0.flatMap { calls[$0].parent } }.prefix { $0 != nil }
-        .compactMap { $0.map { functions[calls[$0].function].name } }
-      paths[name] = seen.insert(name).inserted ? path.reversed() : nil
+      let callers = call.parent.map(calls.stack) ?? []
+      paths[name] = seen.insert(name).inserted ? callers.reversed().map { functions[$0].name } : nil
     }
     return paths
   }
@@ -29,70 +28,57 @@ extension ProfileSummary {
 
 /// The calls of a summary with other callers.
 private struct Regrafting {
-  private struct Place: Hashable {
-    let parent: Int?
-    let function: Int
-  }
-
-  private(set) var summary: ProfileSummary
+  /// With the old calls, which `placed` replaces at the end.
+  private var result: ProfileSummary
+  private var placed = PlacedCalls()
   private let old: ProfileSummary
   private let roles: [FunctionName: FunctionRole]
   /// What each old call holds by itself, without its callees.
   private let own: [CallTree.Weight]
   private var functions: [FunctionName: Int]
-  private var indexes: [Place: Int] = [:]
   /// The new place of each old call.
   private var places: [Int] = []
 
   init(of old: ProfileSummary, like other: ProfileSummary) {
-    (self.old, summary) = (old, old)
-    summary.calls = []
+    (self.old, result) = (old, old)
     own = old.ownWeights
     roles = Dictionary(other.functions.map { ($0.name, $0.role) }, uniquingKeysWith: { first, _ in first })
     let known = zip(old.functions.map(\.name), old.functions.indices)
     functions = Dictionary(known, uniquingKeysWith: { first, _ in first })
   }
 
+  var summary: ProfileSummary {
+    var summary = result
+    summary.calls = placed.calls
+    return summary
+  }
+
   mutating func add(_ call: ProfileSummary.Call, at: Int, movedTo paths: [FunctionName: [FunctionName]]) {
     var parent = call.parent.map { places[$0] }
     if let path = paths[old.functions[call.function].name] {
       parent = nil
-      for name in path { parent = index(of: function(name), below: parent) }
+      for name in path { parent = placed.index(of: function(name), below: parent) }
     }
-    let new = index(of: call.function, below: parent, callerLine: call.callerLine)
+    let new = placed.index(of: call.function, below: parent, callerLine: call.callerLine)
     places.append(new)
     guard own[at] != .zero else { return }
-    let (before, after) = (Set(old.stack(to: at)), Set(summary.stack(to: new)))
+    let (before, after) = (Set(old.calls.stack(to: at)), Set(placed.calls.stack(to: new)))
     var next: Int? = new
     while let index = next {
-      summary.calls[index].weight += own[at]
-      next = summary.calls[index].parent
+      placed.calls[index].weight += own[at]
+      next = placed.calls[index].parent
     }
     for function in after.subtracting(before) {
-      summary.functions[function].add(own[at], spreadingLike: old.functions[call.function])
+      result.functions[function].add(own[at], spreadingLike: old.functions[call.function])
     }
-    for function in before.subtracting(after) { summary.functions[function].remove(own[at]) }
+    for function in before.subtracting(after) { result.functions[function].remove(own[at]) }
   }
 
   private mutating func function(_ name: FunctionName) -> Int {
     if let known = functions[name] { return known }
-    functions[name] = summary.functions.count
-    summary.functions.append(.init(name: name, role: roles[name] ?? .unknown))
-    return summary.functions.count - 1
-  }
-
-  private mutating func index(of function: Int, below parent: Int?, callerLine: Int? = nil) -> Int {
-    let place = Place(parent: parent, function: function)
-    if let known = indexes[place] { return known }
-    indexes[place] = summary.calls.count
-    summary.calls.append(.init(parent: parent, function: function, weight: .zero, callerLine: callerLine))
-    return summary.calls.count - 1
-  }
-}
-
-extension ProfileSummary {
-  fileprivate func stack(to call: Int) -> [Int] {
-    sequence(first: call) { calls[$0].parent }.map { calls[$0].function }
+    functions[name] = result.functions.count
+    result.functions.append(.init(name: name, role: roles[name] ?? .unknown))
+    return result.functions.count - 1
   }
 }
 

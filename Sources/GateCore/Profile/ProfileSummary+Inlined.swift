@@ -17,37 +17,28 @@ extension ProfileSummary {
     sourced.subtracting(other.sourced).intersection(other.functions.map(\.name.module))
   }
 
-  private struct Place: Hashable {
-    let parent: Int?
-    let function: Int
-  }
-
   /// The calls of what removed functions call are those of their callers, in whose weights theirs are contained.
   private func callsWithout(_ isRemoved: [Bool]) -> [Call] {
-    var (kept, places, indexes): ([Call], [Int], [Place: Int]) = ([], [], [:])
+    var (kept, places): (PlacedCalls, [Int]) = (PlacedCalls(), [])
     for call in calls {
       let caller = call.parent.map { places[$0] }
       if let caller, isRemoved[call.function] {
         places.append(caller)
         continue
       }
-      let place = Place(parent: caller, function: call.function)
-      let index = indexes[place] ?? kept.count
-      let weight = index < kept.count ? kept[index].weight + call.weight : call.weight
-      let merged = Call(parent: caller, function: call.function, weight: weight, callerLine: call.callerLine)
-      if index < kept.count { kept[index] = merged } else { kept.append(merged) }
-      indexes[place] = index
+      let index = kept.index(of: call.function, below: caller, callerLine: call.callerLine)
+      kept.calls[index].weight += call.weight
+      kept.calls[index].callerLine = call.callerLine
       places.append(index)
     }
-    return kept
+    return kept.calls
   }
 
   /// Where a program starts holds what only removed functions held, as no other function of the stack has a name.
   private func addToEntries(of summary: inout ProfileSummary, without isRemoved: [Bool]) {
     let own = ownWeights
     for index in calls.indices where own[index] != .zero {
-      let stack = sequence(first: index) { calls[$0].parent }.map { calls[$0].function }
-      let named = stack.filter { functions[$0].role.isNamed }
+      let named = calls.stack(to: index).filter { functions[$0].role.isNamed }
       let left = named.filter { !isRemoved[$0] }
       guard left.count < named.count, let entry = left.first, left.allSatisfy({ functions[$0].role == .entry }) else {
         continue
@@ -55,6 +46,31 @@ extension ProfileSummary {
       summary.functions[entry].add(own[index], spreadingLike: functions[named[0]])
     }
   }
+}
+
+/// Calls of which each function has one below each caller.
+struct PlacedCalls {
+  private struct Place: Hashable {
+    let parent: Int?
+    let function: Int
+  }
+
+  var calls: [ProfileSummary.Call] = []
+  private var indexes: [Place: Int] = [:]
+
+  /// The index of a call, which is added without a weight if there is none yet.
+  mutating func index(of function: Int, below parent: Int?, callerLine: Int? = nil) -> Int {
+    let place = Place(parent: parent, function: function)
+    if let known = indexes[place] { return known }
+    indexes[place] = calls.count
+    calls.append(.init(parent: parent, function: function, weight: .zero, callerLine: callerLine))
+    return calls.count - 1
+  }
+}
+
+extension [ProfileSummary.Call] {
+  /// The functions from that of a call to the outermost.
+  func stack(to call: Int) -> [Int] { sequence(first: call) { self[$0].parent }.map { self[$0].function } }
 }
 
 extension ProfileSummary {

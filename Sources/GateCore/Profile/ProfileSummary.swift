@@ -49,7 +49,7 @@ package struct ProfileSummary: Sendable, Equatable {
     package let function: Int
     package var weight: CallTree.Weight
     /// The line of the caller in which it made the calls that hold most; nil if unknown, and not stored.
-    package let callerLine: Int?
+    package var callerLine: Int?
 
     package init(parent: Int?, function: Int, weight: CallTree.Weight, callerLine: Int? = nil) {
       (self.parent, self.function, self.weight, self.callerLine) = (parent, function, weight, callerLine)
