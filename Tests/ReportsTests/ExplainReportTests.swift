@@ -64,6 +64,7 @@ struct ExplainReportTests {
     culprit.change = called
     var (later, copied, whole, inner) = (culprit, culprit, culprit, culprit)
     (later.isReleasedLater, whole.share, inner.inPackage) = (true, 1, change)
+    whole.othersFell = .mebibytes(7)
     var (overlap, former, instead) = (later, culprit, later)
     overlap.heldWith = change
     (former.formerRelease, instead.formerRelease, instead.laterRelease) = (called, called, change)

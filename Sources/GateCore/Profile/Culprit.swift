@@ -5,6 +5,8 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var change: FunctionChange
   /// The share of the metric's rise that it explains, or without a check of the process's rise; at most 1.
   package var share: Double
+  /// What all other memory of the process fell by, where the function holds clearly more than the rise; nil if it does not.
+  package var othersFell: Bytes?
   /// Whether no more was allocated than before: then its memory is released later, or not at all.
   package var isReleasedLater: Bool
   /// What another function holds at the same time, if its memory is released later.
@@ -17,10 +19,12 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var laterRelease: FunctionChange?
 
   package init(
-    change: FunctionChange, share: Double, isReleasedLater: Bool = false, heldWith: FunctionChange? = nil,
-    inPackage: FunctionChange? = nil, formerRelease: FunctionChange? = nil, laterRelease: FunctionChange? = nil
+    change: FunctionChange, share: Double, othersFell: Bytes? = nil, isReleasedLater: Bool = false,
+    heldWith: FunctionChange? = nil, inPackage: FunctionChange? = nil, formerRelease: FunctionChange? = nil,
+    laterRelease: FunctionChange? = nil
   ) {
     (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
+    self.othersFell = othersFell
     (self.inPackage, self.formerRelease, self.laterRelease) = (inPackage, formerRelease, laterRelease)
   }
 }
@@ -206,10 +210,22 @@ extension ProfileComparison {
     return .named(
       culprit: Culprit(
         change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
-        isReleasedLater: isReleasedLater,
+        othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
         heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
         inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
         laterRelease: laterRelease))
+  }
+
+  /// A function that holds more than this multiple of the rise looks wrong without a word on the rest: sampling alone is
+  /// off by less.
+  private static let clearExcess = 1.1
+
+  /// What other memory of the process fell by, if a function holds clearly more than the metric and the process rose by.
+  private func fallBeside(_ chosen: FunctionChange, of rise: Bytes) -> Bytes? {
+    guard let own = self.rise, Double(chosen.change.count) > Self.clearExcess * Double(max(own, rise).count) else {
+      return nil
+    }
+    return chosen.change - own
   }
 
   /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
@@ -228,19 +244,33 @@ extension ProfileComparison {
     return mostSpecific(of: inner.filter { $0.change == largest }, unclear: { _ in .zero })
   }
 
-  /// The first ones that do not contain each other; of those that do, the one that is called if it has most of the change.
+  /// The largest ones that hold different memory; of two that share most of what one of them holds, the one that is called if
+  /// it has most of the other's change.
   private func separate(_ rises: [FunctionChange]) -> [FunctionChange] {
     var shown: [FunctionChange] = []
     for change in rises.prefix(Self.mostSpreadSeen) {
-      let named = addingCallers(change)
-      if let caller = shown.firstIndex(where: named.isCalled) {
-        let isMost = Double(named.change.count) >= Self.leastShare * Double(shown[caller].change.count)
-        if isMost { shown[caller] = named }
-      } else if shown.count < Self.mostSpread, !shown.contains(where: { $0.isCalled(by: named) }) {
-        shown.append(named)
+      if let other = shown.firstIndex(where: { shares($0, change) }) {
+        let isMost = Double(change.change.count) >= Self.leastShare * Double(shown[other].change.count)
+        if isMost, functions(calledBy: shown[other].function).contains(change.function) { shown[other] = change }
+      } else if shown.count < Self.mostSpread {
+        shown.append(change)
       }
     }
-    return shown
+    return shown.sorted { ($1.change, $0.function) < ($0.change, $1.function) }.map(addingCallers)
+  }
+
+  /// Whether two functions have more of the smaller change in common than may be left out of what is named.
+  private func shares(_ first: FunctionChange, _ second: FunctionChange) -> Bool {
+    var (isWithin, common): ([(Bool, Bool)], Int64) = ([], 0)
+    for call in calls {
+      let outer = call.parent.map { isWithin[$0] } ?? (false, false)
+      let inner = (outer.0 || call.function == first.function, outer.1 || call.function == second.function)
+      isWithin.append(inner)
+      guard inner == (true, true), outer != (true, true) else { continue }
+      common += first.evidence.amount(call.now) - first.evidence.amount(call.before)
+    }
+    let smaller = min(first.change, second.change)
+    return Double(common) > (1 - Self.leastShare) * Double(smaller.count)
   }
 
   /// The change of all stacks with a function that can be named.

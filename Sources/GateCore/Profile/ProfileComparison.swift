@@ -138,9 +138,6 @@ package struct FunctionChange: Sendable, Hashable, Codable {
   /// What it holds more than before; all that it holds if there is only one build.
   package var change: Bytes { now - (before ?? .zero) }
 
-  /// Whether most of the change came through another function.
-  func isCalled(by other: FunctionChange) -> Bool { frames.dropFirst().contains { $0.function == other.function } }
-
   fileprivate func hasAmounts(of other: FunctionChange) -> Bool {
     (evidence, before, now) == (other.evidence, other.before, other.now)
   }

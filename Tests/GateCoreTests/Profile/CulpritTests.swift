@@ -440,6 +440,20 @@ struct CulpritTests {
     #expect(few.formerRelease == nil, "a small part of the rise")
   }
 
+  @Test("A function that holds more than the whole rise is named with what other memory fell by")
+  func othersFell() throws {
+    func culprit(kept: Int64) throws -> Culprit {
+      let stacks = ["a!main;a!keep": CallTree.Weight(live: kept << 20), "a!main;a!grow": .init(live: 60 << 20)]
+      let comparison = ProfileComparison(
+        before: repetitions(of: ["a!main;a!keep": .init(live: 40 << 20)], allocated: 500),
+        now: repetitions(of: stacks, allocated: 540))
+      return try #require(comparison.finding?.culprit)
+    }
+    let more = try culprit(kept: 10)
+    #expect(more.change.function.name == "grow" && more.share == 1 && more.othersFell == .mebibytes(30))
+    #expect(try culprit(kept: 39).othersFell == nil, "no more than sampling is off by")
+  }
+
   @Test("What is released later than before is that also beside nothing else that is large")
   func releasedLater() throws {
     let build = "a!main;a!build"
@@ -601,6 +615,15 @@ struct CulpritTests {
       return
     }
     #expect(nested.map(\.function.name).sorted() == ["leaf0", "leaf1", "leaf2"], "functions that call each other")
+    let twice = ["one", "two"].map { ("a!main;a!\($0);a!shared", CallTree.Weight(live: 3_500_000)) }
+    guard
+      case .spread(let apart)? =
+        ProfileComparison(before: [:], now: Stacks(uniqueKeysWithValues: twice + spread.prefix(3))).finding
+    else {
+      Issue.record("nothing holds most")
+      return
+    }
+    #expect(apart.map(\.function.name) == ["shared", "part0", "part1"], "what `shared` holds is not named twice")
 
     let repetitions = [3, 5, 7].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }
     let risen = [9, 11, 13].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }

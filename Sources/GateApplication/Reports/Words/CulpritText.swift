@@ -40,8 +40,11 @@ extension FunctionChange {
 }
 
 extension Culprit {
-  /// As in `85 %`, or `all` if it is that or more, since other functions may hold less than before.
-  fileprivate var shareText: String { share < 1 ? Format.share(share * 100) : "all" }
+  /// As in `85 % of the rise`, or `all of the rise (other memory fell by 6.7 MiB)`.
+  fileprivate func shareText(of rise: ExplainedRise) -> String {
+    let others = othersFell.map { " (other memory fell by \(Format.amount($0)))" } ?? ""
+    return "\(share < 1 ? Format.share(share * 100) : "all") of \(rise.name)\(others)"
+  }
 
   /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so)`.
   fileprivate var packageText: String {
@@ -85,7 +88,7 @@ extension CulpritFinding {
   package func text(of rise: ExplainedRise) -> String {
     switch self {
     case .named(let culprit):
-      "\(culprit.change.text), \(culprit.shareText) of \(rise.name)\(culprit.packageText)\(culprit.overlapText)"
+      "\(culprit.change.text), \(culprit.shareText(of: rise))\(culprit.packageText)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
     case .mapped(let mapped): mapped.text
