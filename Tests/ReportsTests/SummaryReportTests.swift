@@ -335,8 +335,8 @@ struct SummaryReportTests {
         anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: always + now)
       let text = SummaryReport.text(
         Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .regression))
-      let line = text.split(separator: "\n").first { $0.contains("by kind: ") }
-      return line.map { String($0.replacing("  by kind: anonymous +40.0 MiB", with: "")) }
+      let line = text.split(separator: "\n").first { $0.contains("by kind at the end: ") }
+      return line.map { String($0.replacing("  by kind at the end: anonymous +40.0 MiB", with: "")) }
     }
     let old = [library("a", 9), library("b", 5), library("c", 4)]
     #expect(change(from: old, to: old) == "")
@@ -351,10 +351,10 @@ struct SummaryReportTests {
   @Test("The composition is shown only if it explains at least half of the change")
   func unrelatedComposition() {
     var scenario = Fixture.regressed
-    #expect(summary(of: scenario).contains("by kind: "))
+    #expect(summary(of: scenario).contains("by kind at the end: "))
     scenario.composition?.anonymous = Bytes(19_500_000)
     scenario.composition?.file = Bytes(4_000_000)
-    #expect(!summary(of: scenario).contains("by kind: "))
+    #expect(!summary(of: scenario).contains("by kind at the end: "))
   }
 
   @Test("A value that is only above its limit is not offered for approval")

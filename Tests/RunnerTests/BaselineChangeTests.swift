@@ -76,7 +76,7 @@ struct BaselineChangeTests {
     #expect(details.hasPrefix("linux-x86_64-2cpu.") && details.hasSuffix(".json"))
     project.measurer.hold(150)
     let rise = try project.check()
-    #expect(rise.text.contains("by kind: anonymous +30.0 MiB"), "\(rise.text)")
+    #expect(rise.text.contains("by kind at the end: anonymous +30.0 MiB"), "\(rise.text)")
     _ = try branch("other", adding: 10, in: project)
     try merge("topic", in: project)
     project.measurer.hold(150)

@@ -185,7 +185,7 @@ private struct MarkdownParts {
       block.reasons
       + [
         scenario.explanation.map { "\($0.label): \($0.text)" }, block.changesText.map { "by change: \($0)" },
-        block.compositionText.map { "by kind: \($0)" },
+        block.compositionText.map { "by kind at the end: \($0)" },
       ].compactMap(\.self)
     var parts = [list(reasons)]
     if let function = scenario.explanation?.changes?.functions.first, !function.diff.isEmpty {

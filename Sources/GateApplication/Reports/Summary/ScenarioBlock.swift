@@ -15,7 +15,7 @@ struct ScenarioBlock {
     MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
     if let suite = scenario.suite { write(suite, to: &page) }
-    if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
+    if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind at the end: ") }
     if let explanation = scenario.explanation {
       page.paragraph(explanation.text, indent: 2, label: "\(explanation.label): ")
     }
