@@ -17,10 +17,12 @@ extension SamplerState {
     switch event.kind {
     case .forked(let parent, let copied):
       let process = process(event.pid, parent: parent, at: time)
-      process.wasForked(by: parent, copying: copied?.count)
+      let lender = known[parent].flatMap { $0.borrowsMemory ? $0.lender : nil } ?? parent
+      process.wasForked(by: parent, copying: copied?.count, lender: lender)
       if process.hasEnded { retire(process) }
     case .executed(let program, let inherited):
       let process = process(event.pid, parent: 0, at: time)
+      handOnMemory(of: process)
       let before = process.executed(program, highest: event.highest.count, inherited: inherited.count, at: time)
       noteProgram(program.command, of: process)
       if process === main, var memory = program.memory, let before {
@@ -38,7 +40,7 @@ extension SamplerState {
       noteKill(of: process, status, at: time)
       process.ended(status, highest: event.highest.count, at: time)
       noteEndOfChild(process, highest: event.highest.count)
-      tracked.first { $0.borrowsMemory && $0.parent == event.pid }?.keepBorrowedMemory()
+      handOnMemory(of: process)
       if !process.awaitsFork { retire(process) }
     case .notTraced(let code): noteUntraced(event.pid, code: code)
     case .lacksBallast(let program, let code):
@@ -48,6 +50,15 @@ extension SamplerState {
       known[event.pid]?.createsUntracedThreads()
       add(.threadsNotFollowed(command: known[event.pid]?.command, count: count))
     }
+  }
+
+  /// Of the processes that share the memory of one that leaves it (CLONE_VM, clone(2)), the first one counts it from now on.
+  private func handOnMemory(of process: TrackedProcess) {
+    guard !process.borrowsMemory else { return }
+    let sharing = tracked.filter { $0.borrowsMemory && $0.lender == process.pid }
+    guard let heir = sharing.first else { return }
+    heir.keepBorrowedMemory()
+    for other in sharing.dropFirst() { other.borrowMemory(of: heir.pid) }
   }
 
   /// Any process that adopts orphans may have waited for one whose parent has ended (PR_SET_CHILD_SUBREAPER, prctl(2)).

@@ -12,6 +12,8 @@ final class TrackedProcess {
   private(set) var peak: Int64 = 0
   /// Whether it shares its parent's memory, as between vfork(2) and exec; it is not counted then.
   private(set) var borrowsMemory = false
+  /// The process that counts the memory that it shares.
+  private(set) var lender: Int32 = 0
   /// Whether the last reading found memory.
   private(set) var isAlive = true
   /// The last resident memory that was read, in bytes.
@@ -125,13 +127,13 @@ extension TrackedProcess {
 
   /// Sets the parent, and how much anonymous memory it has in common with that one; this may be reported after its exec.
   ///
-  /// Zero if the amount is unknown, nil if it borrows the parent's memory.
-  func wasForked(by parent: Int32, copying copied: Int64?) {
+  /// Zero if the amount is unknown, nil if it shares the parent's memory, which is the lender's.
+  func wasForked(by parent: Int32, copying copied: Int64?, lender: Int32) {
     (self.parent, awaitsFork) = (parent, false)
     isFollowed = !isPartlyFollowed
     guard !hasExecuted else { return }
     guard let copied else {
-      borrowsMemory = true
+      borrowMemory(of: lender)
       // Earlier readings were of the parent's memory.
       return forgetCopy()
     }
@@ -147,7 +149,11 @@ extension TrackedProcess {
     forgetCopy()
   }
 
-  /// Keeps the memory of its parent, which has ended.
+  func borrowMemory(of lender: Int32) {
+    (borrowsMemory, self.lender) = (true, lender)
+  }
+
+  /// Keeps the memory of its lender, which no longer has it.
   func keepBorrowedMemory() {
     borrowsMemory = false
   }

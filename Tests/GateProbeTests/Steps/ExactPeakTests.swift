@@ -56,6 +56,34 @@ struct ExactPeakTests {
     return recording
   }
 
+  @Test("Memory that processes share counts for one that still has it", arguments: ["_exit(0)", "execl"])
+  func sharedMemory(leaving: String) throws {
+    let functions = """
+      static char stacks[2][65536] __attribute__((aligned(16)));
+      static int first(void *unused) { usleep(50000); _exit(0); }
+      static int second(void *unused) { usleep(300000); take(64); _exit(0); }
+      """
+    let end = leaving == "execl" ? #"execl("/bin/true", "true", NULL)"# : leaving
+    let recording = try recording(
+      functions,
+      main: """
+        int ends[2];
+        char end;
+        pipe(ends);
+        if (fork() == 0) {
+          close(ends[0]);
+          clone(first, stacks[0] + sizeof stacks[0], CLONE_VM, NULL);
+          clone(second, stacks[1] + sizeof stacks[1], CLONE_VM, NULL);
+          \(end);
+        }
+        close(ends[1]);
+        read(ends[0], &end, 1);
+        while (wait(NULL) > 0) {}
+        """)
+    let highest = try #require(recording.processes.map(\.peak).max())
+    #expect(highest > .mebibytes(63) && highest < .mebibytes(80), "\(recording.processes)")
+  }
+
   private func main(of recording: Recording) throws -> ProcessRecord {
     let found = recording.processes.first { $0.isMain }
     return try #require(found)
