@@ -341,13 +341,10 @@ extension Recording {
   ///
   /// Programs also end their own processes with SIGKILL, which is their business.
   private var killNotes: [RecordingNote] {
-    let isEndOfAll = [.killed, .oom].contains(end.kind) || end.code == Self.codeOfKill
-    let told = kills.filter { isEndOfAll || $0.sender?.isOfTarget == false }
+    let hasFailed = [.killed, .oom].contains(end.kind) || end.kind == .exited && end.code != 0
+    let told = kills.filter { hasFailed || $0.sender?.isOfTarget == false }
     return told.prefix(Self.mostKills).map { .killed(process: $0) }
   }
-
-  /// With which a shell reports that SIGKILL ended a child (POSIX, 2.8.2 Exit Status for Commands).
-  private static let codeOfKill = 137
 
   /// Notes on the values, in addition to those made during the repetition.
   private var valueNotes: [RecordingNote] {

@@ -14,16 +14,19 @@ extension SamplerState {
   /// Keeps which processes had most memory when SIGKILL ended one of them, unless Highwater sent it.
   mutating func noteKill(of process: TrackedProcess, _ status: WaitStatus, at time: Int64) {
     guard case .signaled(SIGKILL, _) = status, time < ownKills, kills.count < Self.mostKills else { return }
-    let heaviest = tracked.filter { $0.lastResident > 0 }.sorted {
-      ($1.lastResident, $0.pid) < ($0.lastResident, $1.pid)
+    // It may have been read as dead before its end was reported.
+    let isCounted = process.lastResident > 0
+    let held = tracked.map { (process: $0, resident: $0 === process ? $0.lastHeld : $0.lastResident) }
+    let heaviest = held.filter { $0.resident > 0 }.sorted {
+      ($1.resident, $0.process.pid) < ($0.resident, $1.process.pid)
     }
     kills.append(
       SeenKill(
         process: KilledProcess(
           id: process.pid, command: process.command,
           heaviest: heaviest.prefix(KilledProcess.mostHeavy).map {
-            KilledProcess.Other(command: $0.command, resident: Bytes($0.lastResident))
-          }, tree: Bytes(lastTree)),
+            KilledProcess.Other(command: $0.process.command, resident: Bytes($0.resident))
+          }, tree: Bytes(lastTree + (isCounted ? 0 : process.lastHeld))),
         firstSeen: process.firstSeen))
   }
 }

@@ -10,7 +10,7 @@ final class TrackedProcess {
   private(set) var lastSeen: Int64
   /// The highest value seen, over all programs that the process executed.
   private(set) var peak: Int64 = 0
-  /// Whether it shares its parent's memory, as between vfork(2) and exec; it is not counted then.
+  /// Whether it shares another process's memory, as between vfork(2) and exec; it is not counted then.
   private(set) var borrowsMemory = false
   /// The process that counts the memory that it shares.
   private(set) var lender: Int32 = 0
@@ -20,6 +20,8 @@ final class TrackedProcess {
   private(set) var lastResident: Int64 = 0
   /// The anonymous part of it.
   private(set) var lastAnonymous: Int64 = 0
+  /// What it held when it was last alive, in bytes; ``lastResident`` is zero from the moment of its death.
+  private(set) var lastHeld: Int64 = 0
   /// The anonymous memory that other processes of the tree count: what a forked copy has in common with its parent,
   /// and what exceeds its proportional share at the last reading of `smaps_rollup`.
   private var sharedAnonymous: Int64 = 0
@@ -159,7 +161,7 @@ extension TrackedProcess {
   }
 
   private func forgetCopy() {
-    (peak, lastResident, lastAnonymous, isReadAtExit) = (0, 0, 0, false)
+    (peak, lastResident, lastAnonymous, lastHeld, isReadAtExit) = (0, 0, 0, 0, false)
     if borrowsMemory { ownPeak = 0 }
   }
 
@@ -364,6 +366,7 @@ extension TrackedProcess {
       sharedAnonymous = min(lastAnonymous, copied)
     }
     notePeak(bytes, shared: sharedAnonymous)
+    lastHeld = lastResident
     lastSeen = max(lastSeen, time)
   }
 

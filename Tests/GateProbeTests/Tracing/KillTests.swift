@@ -40,6 +40,20 @@ struct KillTests {
     #expect(recording.result().notes.contains(.killed(process: kill)))
   }
 
+  @Test(
+    "The killed process is among the heaviest with what it held, which counts for the whole tree",
+    .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"))
+  func heaviest() throws {
+    let harness = ScenarioHarness()
+    let holder = #"x=$(head -c 20000000 /dev/zero | tr "\\0" x); kill -9 $$"#
+    var scenario = harness.scenario("sh -c '\(holder)'; sleep 0.1; exit 137")
+    scenario.timeout = .seconds(3600)
+    let kill = try #require(try harness.run(scenario).kills.first)
+    let first = try #require(kill.heaviest.first)
+    #expect(first.command == "sh" && first.resident > .mebibytes(19), "\(kill)")
+    #expect(kill.tree >= first.resident, "\(kill)")
+  }
+
   @Test("What Highwater itself kills is not told of")
   func own() throws {
     let harness = ScenarioHarness()

@@ -64,7 +64,7 @@ extension RecordingNote {
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .killed(let process): process.displayText
     case .processFailed(let command, let status):
-      "a process failed, yet the target ended as expected: `\(command)` \(status.displayText)"
+      "a process of the tree failed: `\(command)` \(status.displayText)"
     case .stoppedItself(let command):
       "`\(command)` had stopped itself (SIGSTOP) when the time was over, and nobody continued it; a program that waits to be "
         + "traced does so, and it "
