@@ -16,7 +16,18 @@ struct Limit {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no answer.
   /// - Throws: `DiagnosticError` for bad input, or if no limit can be set here.
   func run(in invocation: Invocation) throws -> ExitCode {
-    try options.study(selection, in: invocation) { try study($0, invocation) }
+    try options.study(selection, in: invocation, checking: Self.refuseRunning) { try study($0, invocation) }
+  }
+
+  /// A limit is set where a target starts.
+  private static func refuseRunning(_ scenarios: [Scenario]) throws(RunnerError) {
+    let diagnostics = scenarios.filter { $0.target.running != nil }.map { scenario in
+      Diagnostic(
+        place: scenario.place?.description,
+        problem: "\(scenario.name): a limit is set at the start of a target, and this one is not started by Highwater",
+        hint: "leave this scenario out")
+    }
+    guard diagnostics.isEmpty else { throw RunnerError(diagnostics) }
   }
 
   private func study(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {

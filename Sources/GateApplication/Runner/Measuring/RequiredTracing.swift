@@ -14,7 +14,7 @@ extension Scenario {
     guard target.running == nil else {
       return Diagnostic(
         place: place?.description,
-        problem: "\(name): \(reason) ptrace at the start of a target, and this one is attached to",
+        problem: "\(name): \(reason) ptrace at the start of a target, and this one is not started by Highwater",
         hint: "leave this scenario out")
     }
     let method = MeasurementMethod(rawValue: measurer.fingerprint(for: self).measurement)
