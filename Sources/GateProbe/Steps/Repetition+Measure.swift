@@ -115,6 +115,9 @@ extension Repetition {
     while try watch(until: run.deadline, of: run, atTargetEnd: .proceed, { run.hasEnded ? () : nil }) == nil {}
   }
 
+  /// How long the end of a target may be reported after what it causes.
+  private static let lateEnd = Duration.milliseconds(100)
+
   /// Ends the target after the script was aborted.
   private func finish(_ run: TargetRun, after reason: StepAborted) -> Outcome {
     var outcome = Outcome(failure: failure(for: reason, of: run))
@@ -124,6 +127,8 @@ extension Repetition {
       outcome.action = .timeout(.notEnded(within: scenario.timeout))
     }
     if run.isAttached {
+      // A client's failure may be seen before the end of the target that caused it.
+      _ = try? watch(until: .after(Self.lateEnd), of: run, atTargetEnd: .proceed) { run.hasEnded ? () : nil }
       letGo(of: run)
       if outcome.action == .none, !run.hasEnded { outcome.action = .detach }
       return outcome
