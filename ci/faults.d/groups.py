@@ -17,8 +17,9 @@ NOT_INJECTED = {
 }
 
 
-# SQLite (os_unix.c) and the Swift runtime, which seeds its hashes, repeat these without end if they are interrupted.
-ENDLESS = {"pread64", "pwrite64", "ftruncate", "getrandom"}
+# SQLite (os_unix.c), also when it seeds its random numbers from /dev/urandom, and the Swift runtime, which seeds its hashes,
+# repeat these without end if they are interrupted.
+ENDLESS = {"read", "pread64", "pwrite64", "ftruncate", "getrandom"}
 
 
 def traced_calls(template, follow):
