@@ -4,6 +4,8 @@ package enum SuiteProblem: Sendable, Hashable, Codable {
   case noTests
   /// The command failed, and no failed test explains it.
   case failed(failure: Failure)
+  /// Processes that did not record all of their tests.
+  case notRecorded(processes: Int)
   /// Lines of the log that are not events of tests.
   case unreadable(lines: Int)
   /// More tests than the log may have; the others are not judged.

@@ -52,6 +52,9 @@ extension SuiteProblem {
       failure.end.map { "the suite ended unexpectedly: \($0.displayText)" } ?? failure.displayText
     case .unreadable(let lines):
       "\(Format.count(lines, "line")) in the log of the tests do not fit: a test wrote to it, or an interrupted one"
+    case .notRecorded(let processes):
+      "\(Format.count(processes, "process", plural: "processes")) could not record the memory of all tests: the temporary folder is "
+        + "full, or a test closed the files of Highwater's plugin or ended the process"
     case .tooManyTests(let most): "more than \(most) tests"
     }
   }
@@ -59,7 +62,7 @@ extension SuiteProblem {
   var hint: String? {
     switch self {
     case .noTests: "the command must run a supported framework and pass its environment on; see `highwater help suite`"
-    case .failed, .unreadable: nil
+    case .failed, .unreadable, .notRecorded: nil
     case .tooManyTests: "split the suite, giving each part its own `--name`"
     }
   }

@@ -68,9 +68,11 @@ struct SuiteRunner {
     invocation.console.endProgress()
     guard let recording else { return nil }
     let (log, problem) = try TestLogFolder(path: logs.path).read()
+    let own = self.problem(of: recording, log)
+    // A crash explains why not all was recorded.
+    let isExplained = if case .notRecorded = problem { own != nil } else { false }
     return SuiteRun(
-      log: log, problem: problem ?? self.problem(of: recording, log), duration: recording.duration,
-      output: recording.outputTail)
+      log: log, problem: isExplained ? own : problem ?? own, duration: recording.duration, output: recording.outputTail)
   }
 
   private func problem(of recording: Recording, _ log: TestLog) -> SuiteProblem? {

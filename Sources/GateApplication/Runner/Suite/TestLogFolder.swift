@@ -18,7 +18,10 @@ struct TestLogFolder {
   ///
   /// - Returns: the tests, and what makes them fewer than there were.
   func read() throws -> (log: TestLog, problem: SuiteProblem?) {
-    let names = try Descriptor.folder(path).names(atMost: Self.mostProcesses) { $0.hasSuffix(".jsonl") }
+    let folder = try Descriptor.folder(path)
+    let names = try folder.names(atMost: Self.mostProcesses) { $0.hasSuffix(".jsonl") }
+    // The plugins remove it at the end of the last test.
+    let recording = try folder.names(atMost: Self.mostProcesses) { $0.hasSuffix(".recording") }
     let processes = names.compactMap { Int32($0.dropLast(".jsonl".count)) }.sorted()
     var log = TestLog()
     for process in processes {
@@ -27,7 +30,8 @@ struct TestLogFolder {
       log.add(events, unreadable: unreadable, process: process)
       if log.runs.count > Self.mostTests { return (log, .tooManyTests(most: Self.mostTests)) }
     }
-    return (log, log.faults > 0 ? .unreadable(lines: log.faults) : nil)
+    if log.faults > 0 { return (log, .unreadable(lines: log.faults)) }
+    return (log, recording.isEmpty ? nil : .notRecorded(processes: recording.count))
   }
 
   /// The events, and the number of other lines; a last line without its end is of a process that was killed.

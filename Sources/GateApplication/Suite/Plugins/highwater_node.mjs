@@ -1,7 +1,7 @@
 // Loaded by `highwater suite`: reports the memory of this process before and after each test of node:test.
 //
-// The format is that of highwater_pytest.py. A test within another one belongs to it; files without a test of
-// HIGHWATER_ONLY end at once.
+// The format is that of highwater_pytest.py, and so is PID.recording. A test within another one belongs to it; files without a
+// test of HIGHWATER_ONLY end at once.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -13,45 +13,82 @@ const file = process.argv[1] && path.relative(process.cwd(), process.argv[1]);
 if (folder && file && process.env.NODE_TEST_CONTEXT) {
   const chosen = only && new Set(JSON.parse(fs.readFileSync(only, 'utf8')));
   if (chosen && ![...chosen].some((name) => name.startsWith(`${file} > `))) process.exit(0);
-  const log = fs.openSync(path.join(folder, `${process.pid}.jsonl`), 'a', 0o600);
-  const status = fs.openSync('/proc/self/status', 'r');
+  // Tests may replace these.
+  const {closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync} = fs;
+  const now = performance.now.bind(performance);
+  const base = path.join(folder, `${process.pid}`);
+  closeSync(openSync(`${base}.recording`, 'w', 0o600));
+  const log = openSync(`${base}.jsonl`, 'a', 0o600);
+  const status = openSync('/proc/self/status', 'r');
   const buffer = Buffer.alloc(8192);
   let mark = null;
   try {
-    mark = fs.openSync('/proc/self/clear_refs', 'w');
+    mark = openSync('/proc/self/clear_refs', 'w');
   } catch {}
-  let open = null;
+  let [open, begun, lost] = [null, false, false];
+
+  // A test may close a descriptor, and then open another file with its number.
+  const identities = () => [log, status, ...(mark === null ? [] : [mark])].map((file) => {
+    const {dev, ino} = fstatSync(file);
+    return `${dev}:${ino}`;
+  }).join();
+  const known = identities();
+  const attempt = (record) => {
+    if (lost) return;
+    try {
+      if (identities() !== known) throw new Error('closed by a test');
+      record();
+    } catch {
+      lost = true;
+    }
+  };
 
   const memory = () => {
-    const text = buffer.latin1Slice(0, fs.readSync(status, buffer, 0, buffer.length, 0));
+    const text = buffer.latin1Slice(0, readSync(status, buffer, 0, buffer.length, 0));
     const field = (name) => Number(text.match(new RegExp(`${name}:\\s*(\\d+)`))[1]) * 1024;
     return {resident: field('VmRSS'), peak: field('VmHWM')};
   };
   const reset = () => {
     try {
-      return mark !== null && fs.writeSync(mark, '5') > 0;
+      return mark !== null && writeSync(mark, '5') > 0;
     } catch {
       return false;
     }
   };
   const nameOf = (test) => `${file} > ${test.fullName ?? test.name}`;
-  const write = (fields) => fs.writeSync(log, `${JSON.stringify(fields)}\n`);
+  const write = (fields) => {
+    const line = Buffer.from(`${JSON.stringify(fields)}\n`);
+    if (writeSync(log, line) < line.length) throw new Error('no space left');
+  };
 
   const {beforeEach, afterEach} = await import('node:test');
   beforeEach((test) => {
     const name = nameOf(test);
     if (open?.name && name.startsWith(`${open.name} > `)) return;
     if (chosen && !chosen.has(name)) return;
-    open = {name, started: performance.now()};
-    const isReset = reset();
-    write({event: 'begin', test: name, file, ...memory(), reset: isReset});
+    [open, begun] = [{name, started: now()}, true];
+    attempt(() => {
+      const isReset = reset();
+      write({event: 'begin', test: name, file, ...memory(), reset: isReset});
+    });
   });
   afterEach((test) => {
     const name = nameOf(test);
     if (open?.name && open.name !== name && name.startsWith(`${open.name} > `)) return;
     if (chosen && !chosen.has(name)) return;
     const outcome = test.error ? 'failed' : 'passed';
-    write({event: 'end', test: name, outcome, ...memory(), seconds: (performance.now() - (open?.started ?? 0)) / 1000});
+    const seconds = (now() - (open?.started ?? 0)) / 1000;
+    attempt(() => write({event: 'end', test: name, outcome, ...memory(), seconds}));
     open = null;
+  });
+  process.on('exit', (code) => {
+    // A file that cannot be loaded is a failed test of its name.
+    if (code !== 0 && !begun) {
+      attempt(() => {
+        write({event: 'begin', test: file, file, ...memory(), reset: false});
+        write({event: 'end', test: file, outcome: 'failed', ...memory(), seconds: 0});
+      });
+    }
+    if (!lost) unlinkSync(`${base}.recording`);
   });
 }

@@ -2,6 +2,7 @@
 
 Each process has a log of its own in the folder of HIGHWATER_TESTS, with a line of JSON for the begin and the end of a test.
 Before a test the high-water mark is reset (clear_refs, proc_pid_clear_refs(5)), so that it is the peak of the test alone.
+A fault here is never one of a test: after it nothing is recorded, and the file PID.recording stays, by which the runner sees it.
 HIGHWATER_ONLY is a file with the tests to run, as a JSON list in order; the others are not even imported.
 """
 import ctypes
@@ -10,6 +11,9 @@ import os
 import time
 
 import pytest
+
+# Tests may replace the functions of these modules.
+dumps, fstat, getpid, monotonic, pread, write = json.dumps, os.fstat, os.getpid, time.monotonic, os.pread, os.write
 
 # A test that keeps this much may leave more than it holds: memory that is free, but still resident.
 TRIMMED = 1 << 20
@@ -26,26 +30,53 @@ def trim():
         pass  # another allocator than that of glibc
 
 
+def identity(descriptor):
+    """Of the open file: a test may close a descriptor, and then open another file with its number."""
+    facts = fstat(descriptor)
+    return facts.st_dev, facts.st_ino
+
+
 class Log:
     def __init__(self, folder):
-        self.process = os.getpid()
-        name = os.path.join(folder, f"{self.process}.jsonl")
-        self.file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.process = getpid()
+        name = os.path.join(folder, str(self.process))
+        self.recording = f"{name}.recording"
+        os.close(os.open(self.recording, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        self.file = os.open(f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.status = os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
+        self.files = [self.file, self.status]
         try:
             self.mark = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
+            self.files.append(self.mark)
         except OSError:
             self.mark = None
+        self.identities = [identity(file) for file in self.files]
         self.must_trim = True
+        self.is_lost = False
+
+    def attempt(self, record, *arguments):
+        # A forked copy of the process, as of a test that calls os.fork(), is another process.
+        if self.is_lost or getpid() != self.process:
+            return
+        try:
+            if [identity(file) for file in self.files] != self.identities:
+                raise OSError("closed by a test")
+            record(*arguments)
+        except Exception:
+            self.is_lost = True
+
+    def finish(self):
+        if not self.is_lost and getpid() == self.process:
+            os.unlink(self.recording)
 
     def memory(self):
         """Resident memory and its high-water mark, in bytes."""
-        text = os.pread(self.status, 8192, 0)
+        text = pread(self.status, 8192, 0)
         return [int(text.split(key, 1)[1].split(None, 1)[0]) * 1024 for key in (b"VmRSS:", b"VmHWM:")]
 
     def reset(self):
         try:
-            return self.mark is not None and os.write(self.mark, b"5") > 0
+            return self.mark is not None and write(self.mark, b"5") > 0
         except OSError:
             return False
 
@@ -54,19 +85,19 @@ class Log:
             trim()
         is_reset = self.reset()
         self.resident, peak = self.memory()
-        self.started = time.monotonic()
+        self.started = monotonic()
         self.write(event="begin", test=test, file=file, line=line, resident=self.resident, peak=peak, reset=is_reset)
 
     def end(self, test, outcome):
         resident, peak = self.memory()
-        seconds = round(time.monotonic() - self.started, 6)
+        seconds = round(monotonic() - self.started, 6)
         self.must_trim = resident - self.resident > TRIMMED
         self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
 
     def write(self, **fields):
-        # A forked copy of the process, as of a test that calls os.fork(), is another process.
-        if os.getpid() == self.process:
-            os.write(self.file, json.dumps(fields).encode() + b"\n")
+        line = dumps(fields).encode() + b"\n"
+        if write(self.file, line) < len(line):
+            raise OSError("no space left")
 
 
 def text(name):
@@ -82,9 +113,13 @@ class Reporter:
     def pytest_runtest_protocol(self, item):
         file, line, _ = item.location
         self.outcome = "passed"
-        self.log.begin(text(item.nodeid), text(str(file)), None if line is None else line + 1)
+        self.log.attempt(self.log.begin, text(item.nodeid), text(str(file)), None if line is None else line + 1)
         yield
-        self.log.end(text(item.nodeid), self.outcome)
+        self.log.attempt(self.log.end, text(item.nodeid), self.outcome)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self):
+        self.log.finish()
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
