@@ -132,7 +132,7 @@ struct SuiteTests {
       run("grown", peak: 50) + run("same", peak: 11) + run("new", peak: 3) + run("bad", peak: 9, .failed), process: 1)
     let base = baseline(["grown": figures(2), "same": figures(10), "gone": figures(1), "bad": figures(4)])
     var result = SuiteResult(
-      run: RunInfo(id: "2", startedAt: .now), name: ScenarioName("tests"), framework: "pytest", command: ["pytest"],
+      name: ScenarioName("tests"), framework: "pytest", command: ["pytest"],
       environment: EnvironmentInfo(
         name: "here",
         fingerprint: Fingerprint(

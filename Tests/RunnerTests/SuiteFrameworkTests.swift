@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import Testing
 
@@ -30,6 +31,28 @@ struct SuiteFrameworkTests {
       .swift, "AppTests.Cache/fills(count:)\n", words: ["a.xctest", "--testing-library", "swift-testing"])
     #expect(swift.first?.selection == ["--filter", #"^AppTests\.Cache/fills\(count:\)(/|$)"#])
     #expect(try tests(.swift, "AppTests.Old/testIt\n").first?.selection == ["AppTests.Old/testIt"])
+  }
+
+  @Test("Options of `swift test` that only concern the run are left out of the build in the folder of the package")
+  func swiftOptions() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("#!/bin/sh\necho \"$PWD: $*\" >>\(project.path)/calls\n", to: "swift")
+    try project.shell("chmod +x swift && mkdir package && : >programs")
+    guard case .listed(let listed) = SuiteFramework.swift.method else { return }
+    let words = ["\(project.path)/swift", "test", "--num-workers", "3", "--package-path", "package", "-c", "release"]
+    let discovery = try #require(listed.discovery?(words, "\(project.path)/wrapper"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: discovery.words[0])
+    process.arguments = Array(discovery.words.dropFirst())
+    process.currentDirectoryURL = URL(fileURLWithPath: project.path)
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(
+      try project.read("calls").split(separator: "\n").map(String.init) == [
+        "\(project.path)/package: build --build-tests -c release",
+        "\(project.path)/package: build --show-bin-path -c release",
+      ])
   }
 
   @Test(

@@ -29,12 +29,14 @@ struct Approve {
     let path = try resultPath(project, invocation)
     let result = try loadResult(path)
     let known = Dictionary(project.scenarios.map { ($0.name, $0) }) { first, _ in first }
+    // `highwater suite` needs no scenario in the project file.
+    func isKnown(_ scenario: ScenarioResult) -> Bool { known[scenario.name] != nil || scenario.suite != nil }
     let selected = result.scenarios.filter { scenario in
       request.selection.isEmpty
-        ? known[scenario.name] != nil
+        ? isKnown(scenario)
         : request.selection.contains { Selection.matches($0, scenario.name.text, known[scenario.name]?.tags ?? []) }
     }
-    for unknown in result.scenarios where request.selection.isEmpty && known[unknown.name] == nil {
+    for unknown in result.scenarios where request.selection.isEmpty && !isKnown(unknown) {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, known)
@@ -54,11 +56,17 @@ struct Approve {
 
   /// The project, of which a stranger may have written the file.
   private func loadProject(_ invocation: Invocation) throws -> Project {
+    if let project = request.options.suiteProject(in: invocation), hasResult(project) { return project }
     let project = try request.options.loadProjectWithoutVariables(in: invocation)
     guard request.options.baselines == nil, project.hasBaselinesOutside else { return project }
     throw RunnerError(
       problem: "the folder of baselines is outside the repository", place: invocation.shown(project.baselines),
       hint: "to write there, use `--baselines FOLDER`")
+  }
+
+  private func hasResult(_ project: Project) -> Bool {
+    let path = ArtifactsFolder(path: project.artifacts).result
+    return from != nil || (try? Descriptor.kind(of: path, followingLinks: true)) != nil
   }
 
   /// The result file: that of the last check, or the given one, which a given folder contains.

@@ -24,7 +24,6 @@ struct ApproveCommand: UseCaseCommand {
         highwater approve --fold --reason "weekly"
         highwater approve --ratchet --reason "keep the lower level"
         highwater approve --measure --build make
-        highwater approve --suite
       """
   )
 
@@ -54,9 +53,6 @@ struct ApproveCommand: UseCaseCommand {
       valueName: "command"))
   var build: String?
 
-  @Flag(help: "Approve the last run of suites (`highwater suite`), instead of the last check.")
-  var suite = false
-
   @Flag(help: "Approve results that would otherwise be refused, or that already pass.")
   var force = false
 
@@ -69,9 +65,6 @@ struct ApproveCommand: UseCaseCommand {
     guard !measure || from == nil && !ratchet && !fold else {
       throw ValidationError("--measure makes its own results: it excludes --from, --ratchet and --fold")
     }
-    guard !suite || from == nil && !ratchet && !fold && !measure else {
-      throw ValidationError("--suite excludes --from, --ratchet, --fold and --measure")
-    }
     guard build == nil || measure else {
       throw ValidationError("--build needs --measure: without it, nothing is measured")
     }
@@ -82,9 +75,6 @@ struct ApproveCommand: UseCaseCommand {
     request.options = project.shared
     request.options.environment = environment.name
     (request.selection, request.reason, request.forces) = (names, reason, force)
-    if suite {
-      return try ApproveSuite(options: request.options, names: names, reason: reason, forces: force).run(in: invocation)
-    }
     if measure {
       var move = MoveBaselines()
       (move.request, move.build) = (request, build)

@@ -18,6 +18,8 @@ struct Check {
   var jobs: Int?
   /// The part of the selected scenarios to run; nil for all.
   var shard: ShardOption?
+  /// The options and the command of `highwater suite`, of which the project's only scenario is made.
+  var suite: (options: [String], command: [String])?
 
   /// Runs the gate.
   ///
@@ -27,6 +29,11 @@ struct Check {
     let temporary = try invocation.prepareMeasuring()
     let project = try options.loadProject(
       in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
+    return try run(project, usingFolder: temporary, in: invocation)
+  }
+
+  /// Runs the gate of a project, with a folder for temporary files.
+  func run(_ project: Project, usingFolder temporary: String, in invocation: Invocation) throws -> ExitCode {
     let selected = try Selection(words: selection).scenarios(of: project)
     let part = try shard?.shard(of: selected, on: invocation.ci)
     try options.refuseNames(of: project.scenarios)
@@ -105,6 +112,7 @@ struct Check {
       explanations: checkRun.explanation.explanations,
       options: options,
       against: against,
+      suite: suite,
       requiresDelivery: requiresDelivery,
       invocation: invocation
     )

@@ -16,6 +16,8 @@ struct CheckReport {
   let options: SharedOptions
   /// The build that the values were compared with instead of the baselines, if any.
   let against: ComparisonSource?
+  /// As in ``Check/suite``.
+  var suite: (options: [String], command: [String])?
   /// Whether an undelivered message has its own exit code.
   let requiresDelivery: Bool
   let invocation: Invocation
@@ -115,7 +117,8 @@ struct CheckReport {
     for explanation in explanations { context.explanations[explanation.scenario] = explanation.comparison }
     if !explanations.isEmpty { context.explanationPath = invocation.shown(artifacts.explanationPage) }
     if isComparison { context.approval = .unavailable }
-    if let against { context.checkOptions = against.options }
+    if let suite { (context.command, context.measured) = (.suite, suite.command) }
+    context.checkOptions = (suite?.options ?? []) + (against?.options ?? [])
     context.outputs = artifacts.outputs(ofFailed: judged.scenarios).mapValues(invocation.shown)
     return context
   }

@@ -83,7 +83,7 @@ struct Record {
     }
     var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
     context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
-    context.recorded = command
+    context.measured = command
     if let failure = options.writeReports(of: result, context: context, in: invocation).first { throw failure }
   }
 }

@@ -4,7 +4,7 @@ import GateCore
 /// A run as OpenMetrics 1.0 text for monitoring systems (openmetrics.io).
 enum OpenMetricsReport {
   static let row = ReportFormatRow(
-    purpose: "GitLab's metrics reports, Prometheus", fileExtension: "txt", hasOwnEscapes: false, suite: nil
+    purpose: "GitLab's metrics reports, Prometheus", fileExtension: "txt", hasOwnEscapes: false
   ) { result, _ in
     text(result.summary)
   }

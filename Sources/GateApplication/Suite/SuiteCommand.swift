@@ -12,7 +12,7 @@ struct SuiteCommand: UseCaseCommand {
       for what earlier tests left behind.
 
         highwater suite -- pytest                  # exit code 5: no baseline yet
-        highwater approve --suite                  # one file for all: commit it
+        highwater approve                          # one file for all: commit it
         highwater suite -- pytest                  # 0 is pass, 1 is a regression
         highwater suite --limit 200MiB -- pytest   # also without a baseline
 
@@ -46,8 +46,8 @@ struct SuiteCommand: UseCaseCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Decide about tests that need more by running them alone at this commit as well, in a git worktree: a branch, tag or \
-      commit.
+      Compare with the suite at this commit, which runs in a git worktree, instead of with what was approved: a branch, \
+      tag or commit.
       """,
       valueName: "revision"))
   var againstRef: String?
@@ -76,9 +76,7 @@ struct SuiteCommand: UseCaseCommand {
     }
   }
 
-  private var chosenFramework: SuiteFramework? {
-    framework.flatMap(SuiteRule.Framework.init).map(SuiteFramework.init)
-  }
+  private var chosenFramework: SuiteRule.Framework? { framework.flatMap(SuiteRule.Framework.init) }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var check = SuiteCheck(command: command)

@@ -143,6 +143,33 @@ extension RunNote {
   }
 }
 
+extension RunNote {
+  /// More tests of a suite are not named.
+  private static let mostTests = 5
+
+  /// The note on approved figures of tests that differ from those of another commit, the largest moves first; nil if none
+  /// does.
+  package init?(onMoveFrom before: SuiteBaseline?, to after: SuiteBaseline) {
+    let whole = SuiteMetric.allCases.compactMap { metric -> Rise? in
+      guard let to = after.figures[metric.name] else { return nil }
+      let from = before.map { $0.figures[metric.name] ?? 0 } ?? to
+      return before == nil || from != to ? Rise(metric: metric.name, unit: metric.unit, before: from, after: to) : nil
+    }
+    let tests = after.tests.flatMap { name, entry in
+      TestMetric.allCases.compactMap { metric -> Rise? in
+        guard let old = before?.tests[name]?.figures[metric], old != entry.figures[metric] else { return nil }
+        return Rise(
+          metric: .test(name, metric), unit: "bytes", before: Double(old.count),
+          after: Double(entry.figures[metric].count))
+      }
+    }.sorted { (abs($1.after - $1.before), $0.metric) < (abs($0.after - $0.before), $1.metric) }
+    guard !whole.isEmpty || !tests.isEmpty else { return nil }
+    self = .movesBaseline(
+      scenario: after.suite, environment: after.environment, moves: whole + tests.prefix(Self.mostTests),
+      isNew: before == nil, approval: after.approval)
+  }
+}
+
 /// The change of a metric's median.
 package struct Rise: Sendable, Hashable, Codable {
   package var metric: MetricName

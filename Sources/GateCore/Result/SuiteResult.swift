@@ -1,7 +1,5 @@
-/// A finished run of a suite: the input of its reports, and of an approval.
+/// The tests of a suite with their verdicts.
 package struct SuiteResult: Sendable, Equatable, Codable {
-  /// nil in the result of a run, which has it.
-  package var run: RunInfo?
   package var name: ScenarioName
   package var framework: String
   /// The words of the command.
@@ -21,17 +19,17 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   package var output: String?
 
   package init(
-    run: RunInfo? = nil, name: ScenarioName, framework: String, command: [String], environment: EnvironmentInfo,
+    name: ScenarioName, framework: String, command: [String], environment: EnvironmentInfo,
     hasBaseline: Bool = false, tests: [TestResult] = [], missing: [String] = [], problems: [SuiteProblem] = [],
     suiteTime: Duration = .zero, repeatTime: Duration = .zero
   ) {
-    (self.run, self.name, self.framework, self.command) = (run, name, framework, command)
+    (self.name, self.framework, self.command) = (name, framework, command)
     (self.environment, self.hasBaseline, self.tests, self.missing) = (environment, hasBaseline, tests, missing)
     (self.problems, self.suiteTime, self.repeatTime) = (problems, suiteTime, repeatTime)
   }
 
   private enum CodingKeys: String, CodingKey {
-    case run, name, framework, command, environment, hasBaseline, tests, missing, problems, output
+    case name, framework, command, environment, hasBaseline, tests, missing, problems, output
     case suiteTime = "suiteSeconds"
     case repeatTime = "repeatSeconds"
   }

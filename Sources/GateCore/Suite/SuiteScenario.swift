@@ -106,7 +106,10 @@ extension SuiteResult {
     if let problem = problems.first { return failure(.suite(problem: problem)) }
     let failed = tests(with: .failed)
     guard !failed.isEmpty else { return nil }
-    let names = failed.prefix(Self.mostNames).map(\.test.name)
+    let names = failed.prefix(Self.mostNames).map(\.test).map { test in
+      let line = test.line.map { ":\($0)" } ?? ""
+      return test.name + (test.file.map { " (\($0)\(line))" } ?? "")
+    }
     return failure(.testsFailed(count: failed.count, of: tests.count, names: names))
   }
 

@@ -37,7 +37,7 @@ struct RunPageTests {
     scenario.repetitions = scenario.repetitions.prefix(1) + []
     scenario.repetitions[0].curve = Fixture.curve(peak: 24_207_360)
     var context = SummaryContext(command: .record, exitCode: .pass, approval: .unavailable)
-    context.recorded = ["ls", "-l", "a b"]
+    context.measured = ["ls", "-l", "a b"]
     let words = try words(Fixture.result([scenario]), context)
     #expect(words.contains("Memory of ls") && words.contains("peak 23.1 MiB high-water mark (VmHWM)"))
     #expect(words.contains("highwater record -- ls -l 'a b'"))

@@ -167,7 +167,6 @@ struct Schema {
   static let profile = Schema(name: "highwater.profile", version: 1)
   static let bisect = Schema(name: "highwater.bisect", version: 1)
   static let bisectState = Schema(name: "highwater.bisect-state", version: 1)
-  static let suite = Schema(name: "highwater.suite", version: 1)
   static let suiteBaseline = Schema(name: "highwater.suite-baseline", version: 1)
 
   var text: String { "\(name)/\(version)" }

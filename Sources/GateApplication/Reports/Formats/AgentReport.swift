@@ -5,8 +5,7 @@ import GateCore
 /// Texts of others are data: each stands on one line, without control characters.
 enum AgentReport {
   static let row = ReportFormatRow(
-    purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false,
-    suite: nil
+    purpose: "a coding agent: the worst scenario in at most 2 KiB", fileExtension: "txt", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }
@@ -132,9 +131,7 @@ private struct AgentScenario {
 
   private var commands: [AgentLine] {
     func command(_ words: [String]) -> String { ShellWords.line(words) }
-    let name = scenario.name.text
-    let options = context.checkOptions + context.options + (name.hasPrefix("-") ? ["--"] : [])
-    let check = context.command == .check ? command([Tool.name, "check"] + options + [name]) : nil
+    let check = context.measuring([scenario.name.text]).map(command)
     let environment = EnvironmentInfo(name: scenario.environment.name, fingerprint: scenario.environment.fingerprint)
     let alone = RunResult(run: run, environment: environment, scenarios: [scenario])
     let approvals = NextSteps(result: alone, context: context).approvals.map { step in

@@ -8,7 +8,7 @@ import GateCore
 /// Each metric that got worse is one issue, and so is each scenario that could not be judged.
 enum CodeQualityReport {
   static let row = ReportFormatRow(
-    purpose: "GitLab's code quality widget in merge requests", fileExtension: "json", hasOwnEscapes: true, suite: nil
+    purpose: "GitLab's code quality widget in merge requests", fileExtension: "json", hasOwnEscapes: true
   ) { result, context in
     text(result, context: context)
   }

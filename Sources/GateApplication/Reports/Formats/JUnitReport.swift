@@ -8,7 +8,7 @@ import GateCore
 enum JUnitReport {
   static let row = ReportFormatRow(
     purpose: "test results in GitLab, Jenkins, Azure Pipelines, CircleCI, Buildkite", fileExtension: "xml",
-    hasOwnEscapes: false, suite: { Array(SuiteJUnit.text($0).utf8) }
+    hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }

@@ -5,8 +5,7 @@ import GateCore
 /// The most important comes first. What does not fit is left out from the end, and counted.
 enum MarkdownReport {
   static let row = ReportFormatRow(
-    purpose: "a comment on a pull or merge request, a summary", fileExtension: "md", hasOwnEscapes: false,
-    suite: { Array(SuiteMarkdown.text($0).utf8) }
+    purpose: "a comment on a pull or merge request, a summary", fileExtension: "md", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }

@@ -1,13 +1,7 @@
 import GateCore
 
-/// A suite as JUnit XML: one test case for each test, with its figures as properties.
+/// The `testsuite` of a suite in JUnit XML: one test case for each test, with its figures as properties.
 enum SuiteJUnit {
-  static func text(_ result: SuiteResult) -> String {
-    let root = XMLElement("testsuites", [("name", Tool.name)] + counts(of: result), [element(result)])
-    return #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n" + root.text(indent: 0)
-  }
-
-  /// The `testsuite` of the tests.
   static func element(_ result: SuiteResult) -> XMLElement {
     let problems = result.problems.map { problem in
       let text = TerminalText.safe(problem.displayText)

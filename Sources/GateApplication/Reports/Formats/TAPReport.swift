@@ -3,7 +3,7 @@ import GateCore
 /// A run in the Test Anything Protocol, version 13, which every consumer of version 14 reads, too.
 enum TAPReport {
   static let row = ReportFormatRow(
-    purpose: "consumers of the Test Anything Protocol", fileExtension: "tap", hasOwnEscapes: false, suite: nil
+    purpose: "consumers of the Test Anything Protocol", fileExtension: "tap", hasOwnEscapes: false
   ) { result, context in
     text(result, context: context)
   }

@@ -6,7 +6,7 @@ import GateCore
 /// Its sentences and tables are those of the terminal report; in addition it has curves.
 enum RunPage {
   static let row = ReportFormatRow(
-    purpose: "a page with the memory curves", fileExtension: "html", hasOwnEscapes: true, suite: nil
+    purpose: "a page with the memory curves", fileExtension: "html", hasOwnEscapes: true
   ) { result, context in
     text(result, context: context)
   }

@@ -194,18 +194,10 @@ struct RunPageScenario {
   private var advice: [String] { isRecording ? [] : nextSteps.advice }
 
   private var steps: [[String: Any]] {
-    let again: [NextSteps.Suggestion]
-    switch context.command {
-    case .check:
-      let separator = scenario.name.text.hasPrefix("-") ? ["--"] : []
-      let words = [Tool.name, "check"] + context.checkOptions + context.options + separator + [scenario.name.text]
-      again = [.init(purpose: "to measure again:", words: words)]
-    case .record:
-      let words = [Tool.name, "record"] + context.options + ["--"] + context.recorded
-      again = [.init(purpose: "to measure again:", words: words)]
-    case .compare:
-      again = []
-    }
+    let again =
+      context.measuring([scenario.name.text]).map { words in
+        [NextSteps.Suggestion(purpose: "to measure again:", words: words)]
+      } ?? []
     let approvals =
       isRecording
       ? []

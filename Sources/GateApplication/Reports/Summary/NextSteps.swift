@@ -100,7 +100,9 @@ struct NextSteps {
   }
 
   var closerLooks: [Suggestion] {
-    guard context.command == .check, context.detail == .normal else { return [] }
+    guard context.detail == .normal else { return [] }
+    if context.command == .suite { return suiteLook }
+    guard context.command == .check else { return [] }
     let missing = Set(result.scenarios.filter(\.isOfMissingShard).map(\.name.text))
     let names = names(.regression) + names(.failed) + names(.inconclusive).filter { !missing.contains($0) }
     let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }
@@ -110,16 +112,20 @@ struct NextSteps {
       + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))
   }
 
+  private var suiteLook: [Suggestion] {
+    guard ![.pass, .noBaseline, .skipped].contains(result.verdict) else { return [] }
+    return context.measuring([], with: ["--verbose"]).map { [Suggestion(purpose: "for details:", words: $0)] } ?? []
+  }
+
   /// A command for the names.
   private func steps(_ purpose: String, _ words: [String], for names: [String]) -> [Suggestion] {
     guard !names.isEmpty else { return [] }
     // An approval changes nothing for scenarios that pass.
     let others = words.contains("approve") ? result.scenarios.filter { $0.verdict != .pass } : result.scenarios
     let shown = names.count > Self.mostNames ? shortest(for: names, of: others) : names
-    // A name that begins with a dash would be parsed as an option.
-    let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
     let options = (words.first == "check" ? context.checkOptions : []) + context.options
-    return [Suggestion(purpose: purpose, words: [Tool.name] + words + options + separator + shown)]
+    let arguments = SummaryContext.arguments(shown)
+    return [Suggestion(purpose: purpose, words: [Tool.name] + words + options + arguments)]
   }
 
   /// The fewest words that select these scenarios and no others: none for all, then tags, matrices and patterns such as

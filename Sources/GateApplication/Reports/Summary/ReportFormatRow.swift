@@ -12,28 +12,24 @@ struct ReportFormatRow: Sendable {
   let hasOwnEscapes: Bool
   /// The content of the file.
   let content: @Sendable (RunResult, SummaryContext) -> [UInt8]
-  /// The content for a suite of tests; nil if the format has no report of one.
-  let suite: (@Sendable (SuiteResult) -> [UInt8])?
 
   init(
     purpose: String,
     fileExtension: String,
     hasOwnEscapes: Bool,
-    suite: (@Sendable (SuiteResult) -> [UInt8])?,
     content: @escaping @Sendable (RunResult, SummaryContext) -> [UInt8]
   ) {
     (self.purpose, self.fileExtension) = (purpose, fileExtension)
-    (self.hasOwnEscapes, self.suite, self.content) = (hasOwnEscapes, suite, content)
+    (self.hasOwnEscapes, self.content) = (hasOwnEscapes, content)
   }
 
   init(
     purpose: String,
     fileExtension: String,
     hasOwnEscapes: Bool,
-    suite: (@Sendable (SuiteResult) -> [UInt8])?,
     text: @escaping @Sendable (RunResult, SummaryContext) -> String
   ) {
-    self.init(purpose: purpose, fileExtension: fileExtension, hasOwnEscapes: hasOwnEscapes, suite: suite) {
+    self.init(purpose: purpose, fileExtension: fileExtension, hasOwnEscapes: hasOwnEscapes) {
       Array(text($0, $1).utf8)
     }
   }

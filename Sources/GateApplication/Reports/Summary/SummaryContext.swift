@@ -11,7 +11,7 @@ struct SummaryContext: Sendable, Equatable {
   }
 
   enum Command: Sendable, CaseIterable {
-    case check, compare, record
+    case check, suite, compare, record
   }
 
   /// How this result can be approved.
@@ -49,6 +49,23 @@ struct SummaryContext: Sendable, Equatable {
   var projectFile: String?
   /// Where the scenarios are defined, with files relative to the repository's root.
   var places: [ScenarioName: SourcePlace] = [:]
-  /// The command that `record` measured.
-  var recorded: [String] = []
+  /// The command that `record` or `suite` measured.
+  var measured: [String] = []
+}
+
+extension SummaryContext {
+  /// The command that measures scenarios again, with further options; nil if none does.
+  func measuring(_ names: [String], with further: [String] = []) -> [String]? {
+    switch command {
+    case .check: [Tool.name, "check"] + further + checkOptions + options + Self.arguments(names)
+    case .suite: [Tool.name, "suite"] + further + checkOptions + options + ["--"] + measured
+    case .record: [Tool.name, "record"] + further + options + ["--"] + measured
+    case .compare: nil
+    }
+  }
+
+  /// A name that begins with a dash would be parsed as an option.
+  static func arguments(_ names: [String]) -> [String] {
+    (names.contains { $0.hasPrefix("-") } ? ["--"] : []) + names
+  }
 }

@@ -98,5 +98,34 @@ extension SuiteResult {
   }
 
   /// The tests that were not exactly measured: their peaks are upper bounds.
-  var inexactCount: Int { tests.count { $0.run.figures != nil && !$0.run.isExact } }
+  private var inexactCount: Int { tests.count { $0.run.figures != nil && !$0.run.isExact } }
+
+  /// How exact the peaks are, which tests pass although they need more in the suite, and which are gone.
+  func notes(atMost most: Int) -> [String] {
+    let inexact =
+      inexactCount == 0
+      ? [] : ["the peaks of \(Format.count(inexactCount, "test")) are upper bounds: the mark could not be reset"]
+    let explained = tests.compactMap { test -> String? in
+      guard case .becauseOfOthers? = test.reason else { return nil }
+      return "\(TerminalText.safe(test.test.name)) \(test.reason?.displayText ?? "")"
+    }
+    let more = explained.count - most
+    let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
+    let removed = most == .max ? missing.map { "removed: \(TerminalText.safe($0))" } : []
+    return inexact + explained.prefix(most) + rest + removed
+  }
+
+  /// What would decide the tests that are undecided.
+  var hints: [String] {
+    Set(tests(with: .inconclusive).compactMap(\.reason?.hint)).sorted()
+  }
+}
+
+extension SuiteBaselineChange {
+  /// As in `approved 1 new, 2 changed of 412 tests`.
+  var displayText: String {
+    let parts = [(added, "new"), (changed, "changed"), (removed, "removed")].filter { $0.0 > 0 }
+    guard !parts.isEmpty else { return "nothing to approve" }
+    return "approved \(parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")) of \(total) tests"
+  }
 }

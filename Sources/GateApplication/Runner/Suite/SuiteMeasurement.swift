@@ -5,16 +5,11 @@ struct SuiteMeasurement {
   /// What the tests are compared with.
   enum Reference {
     case approved(SuiteBaseline?)
-    /// What was approved; the checkout of another commit decides about suspects.
-    case decided(by: String, approved: SuiteBaseline?)
     /// The same suite in the checkout of another commit, at this path.
     case checkout(String)
 
     fileprivate var checkout: String? {
-      switch self {
-      case .approved: nil
-      case .decided(let folder, _), .checkout(let folder): folder
-      }
+      if case .checkout(let folder) = self { folder } else { nil }
     }
   }
 
@@ -38,7 +33,7 @@ struct SuiteMeasurement {
     let runner = try SuiteRunner(scenario, frameworks, scratch: scratch.path, output: output, invocation)
     let approved: [String: SuiteBaseline.Entry]?
     switch reference {
-    case .approved(let baseline), .decided(_, let baseline): approved = baseline?.tests
+    case .approved(let baseline): approved = baseline?.tests
     case .checkout(let folder):
       guard let other = try run(runner, in: folder) else { return nil }
       approved = other.log.entries

@@ -24,17 +24,23 @@ extension SuiteFramework {
 
   /// Builds the tests, and writes the bundle once for each library to the log of programs (``TestPrograms``).
   private static let buildScript = """
-    log=${1%/*}/programs swift=$2
+    log=${1%/*}/programs swift=$2 valued=
     shift 2
     for option; do
+      shift
+      case $valued in
+      --num-workers) valued= && continue ;;
+      --package-path) cd "$option" && valued= && continue || exit ;;
+      esac
       case $option in
       --filter* | --skip* | -s | --specifier)
         echo "highwater: '$option' chooses tests, and a suite runs all of them: remove it" >&2
         exit 2 ;;
-      --parallel | --no-parallel | --num-workers*) ;;
+      --num-workers | --package-path) valued=$option ;;
+      --package-path=*) cd "${option#*=}" || exit ;;
+      --parallel | --no-parallel | --num-workers=*) ;;
       *) set -- "$@" "$option" ;;
       esac
-      shift
     done
     "$swift" build --build-tests "$@" || exit
     for bundle in "$("$swift" build --show-bin-path "$@")"/*.xctest; do

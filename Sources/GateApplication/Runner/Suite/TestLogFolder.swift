@@ -25,8 +25,9 @@ struct TestLogFolder {
     let processes = names.compactMap { Int32($0.dropLast(".jsonl".count)) }.sorted()
     var log = TestLog()
     for process in processes {
-      let bytes = try SafeFile.read("\(path)/\(process).jsonl", atMost: Self.largestLog)
-      let (events, unreadable) = Self.events(in: bytes)
+      // The tests may have written too much, or replaced the file.
+      let bytes = try? SafeFile.read("\(path)/\(process).jsonl", atMost: Self.largestLog)
+      let (events, unreadable) = bytes.map(Self.events) ?? ([], 1)
       log.add(events, unreadable: unreadable, process: process)
       if log.runs.count > Self.mostTests { return (log, .tooManyTests(most: Self.mostTests)) }
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GateCore
+import LinuxSystem
 
 /// How a change moves the baselines that it is judged by.
 struct BaselineEdits {
@@ -36,11 +37,21 @@ struct BaselineEdits {
       let place = "\(folder)/\(scenario.name.pathComponent)\(file.dropFirst(path.count))"
       try? SafeFile.write(bytes, to: place)
     }
+    guard scenario.target.suite == nil else { return suiteNotes(on: scenario) }
     let environments = Set(before.environments(of: scenario.name) + now.environments(of: scenario.name)).sorted()
     return environments.compactMap { environment in
       let baselines = [before, now].map { (try? $0.load(scenario.name, environment: environment)) ?? nil }
       guard let after = baselines[1] else { return nil }
       return RunNote(onMoveFrom: baselines[0], to: after, gate: scenario.gate)
+    }
+  }
+
+  private func suiteNotes(on scenario: Scenario) -> [RunNote] {
+    let folders = [folder, project.baselines].map { "\($0)/\(scenario.name.pathComponent)" }
+    let names = Set(folders.flatMap { (try? Descriptor.folder($0).names()) ?? [] })
+    return names.filter { $0.hasSuffix(SuiteBaselineFile.ending) }.sorted().compactMap { name in
+      let baselines = folders.map { (try? SuiteBaselineFile(path: "\($0)/\(name)").read()) ?? nil }
+      return baselines[1].flatMap { RunNote(onMoveFrom: baselines[0], to: $0) }
     }
   }
 }

@@ -23,8 +23,7 @@ enum ReportFormat: String, Sendable, CaseIterable {
 
 extension ResultFile {
   fileprivate static let row = ReportFormatRow(
-    purpose: "the result file, for `approve`, `compare` and programs", fileExtension: "json", hasOwnEscapes: true,
-    suite: { SuiteFile.encode($0) }
+    purpose: "the result file, for `approve`, `compare` and programs", fileExtension: "json", hasOwnEscapes: true
   ) { result, _ in
     encode(result, words: .reports)
   }

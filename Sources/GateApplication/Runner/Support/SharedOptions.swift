@@ -55,6 +55,15 @@ extension SharedOptions {
 }
 
 extension SharedOptions {
+  /// The usual folders in the working directory, where `highwater suite` has its files without a project file; nil with one.
+  func suiteProject(in invocation: Invocation) -> Project? {
+    guard (try? ProjectFile.locate(explicit: config, from: invocation.workingDirectory)) == nil else { return nil }
+    return Project(
+      file: invocation.absolute(ProjectFile.firstName), root: invocation.workingDirectory,
+      baselines: invocation.absolute(baselines ?? "baselines"), history: nil,
+      artifacts: invocation.absolute(artifacts ?? ".highwater"), environment: EnvironmentRule(name: environment))
+  }
+
   /// The project of a command that sends notifications, or that does not.
   func loadProject(in invocation: Invocation, notifying: Bool, requiringDelivery: Bool) throws -> Project {
     // On a developer's machine the secrets of CI are missing.

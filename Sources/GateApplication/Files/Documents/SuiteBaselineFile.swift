@@ -1,57 +1,22 @@
 import GateCore
 
-/// The result of a suite's run (`highwater.suite/1`), for an approval and for other programs.
-enum SuiteFile {
-  /// A run of 100,000 tests takes about 60 MB.
-  private static let largest = 256 << 20
-
-  static func encode(_ result: SuiteResult) -> [UInt8] {
-    JSON.encode(WithSchema(schema: .suite, content: Document(result: result)), .pretty)
-  }
-
-  static func read(_ path: String) throws(FileError) -> SuiteResult {
-    let bytes = try SafeFile.read(path, atMost: largest)
-    return try JSON.decode(Document.self, from: bytes, path: path, hint: "run `highwater suite` again").result
-  }
-
-  private struct Document: Codable {
-    let result: SuiteResult
-
-    private enum Key: CodingKey {
-      case tool, verdict, exitCode, run
-    }
-
-    init(result: SuiteResult) {
-      self.result = result
-    }
-
-    init(from decoder: any Decoder) throws {
-      try Schema.suite.check(decoder)
-      result = try SuiteResult(from: decoder)
-      guard result.run != nil else { throw try decoder.container(keyedBy: Key.self).corrupted(.run, "is missing") }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      try result.encode(to: encoder)
-      var fields = encoder.container(keyedBy: Key.self)
-      try fields.encode(Tool.fields, forKey: .tool)
-      try fields.encode(result.verdict, forKey: .verdict)
-      try fields.encode(result.verdict.exitCode.rawValue, forKey: .exitCode)
-    }
-  }
-}
-
 /// The baseline of a suite (`highwater.suite-baseline/1`): one file for an environment, with one line for each test, sorted
 /// by name.
 struct SuiteBaselineFile {
   let path: String
 
+  static let ending = ".suite.json"
+
   /// A baseline of 100,000 tests takes about 15 MB.
   private static let largest = 64 << 20
 
+  init(path: String) {
+    self.path = path
+  }
+
   /// `<folder>/<suite>/<environment>.suite.json`.
   init(_ suite: ScenarioName, _ environment: String, in folder: String) {
-    path = "\(folder)/\(suite.pathComponent)/\(FileName.component(for: environment)).suite.json"
+    path = "\(folder)/\(suite.pathComponent)/\(FileName.component(for: environment))\(Self.ending)"
   }
 
   /// nil if there is none.
@@ -60,7 +25,7 @@ struct SuiteBaselineFile {
     do throws(FileError) { bytes = try SafeFile.read(path, atMost: Self.largest) } catch let error
       where error.code == .notFound
     { return nil }
-    let hint = "restore the file from version control, or recreate it with `highwater approve --suite`"
+    let hint = "restore the file from version control, or recreate it with `highwater approve --force`"
     return try JSON.decode(Checked.self, from: bytes, path: path, hint: hint).baseline
   }
 
@@ -98,5 +63,18 @@ struct SuiteBaselineFile {
       try Schema.suiteBaseline.check(decoder)
       baseline = try SuiteBaseline(from: decoder)
     }
+  }
+}
+
+extension SuiteBaselineFile {
+  /// Writes what a result makes of the baseline, unless nothing changes; `forces` replaces one that cannot be read.
+  func approve(
+    _ result: SuiteResult, _ approval: Approval, forces: Bool
+  ) throws(FileError) -> (previous: SuiteBaseline?, baseline: SuiteBaseline, change: SuiteBaselineChange) {
+    let previous = forces ? try? read() : try read()
+    let baseline = SuiteBaseline(of: result, replacing: previous, approval: approval)
+    let change = SuiteBaselineChange(from: previous, to: baseline)
+    if !change.isEmpty { try write(baseline) }
+    return (previous, baseline, change)
   }
 }
