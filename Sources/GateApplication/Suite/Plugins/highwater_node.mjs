@@ -81,7 +81,7 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
     attempt(() => write({event: 'end', test: name, outcome, ...memory(), seconds}));
     open = null;
   });
-  process.on('exit', (code) => {
+  const finish = (code) => {
     // A file that cannot be loaded is a failed test of its name.
     if (code !== 0 && !begun) {
       attempt(() => {
@@ -90,5 +90,9 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
       });
     }
     if (!lost) unlinkSync(`${base}.recording`);
-  });
+    lost = true;
+  };
+  process.on('exit', finish);
+  // After an error in loading a file, node:test lets no `exit` come.
+  process.on('uncaughtExceptionMonitor', () => begun || finish(1));
 }
