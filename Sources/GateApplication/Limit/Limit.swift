@@ -21,12 +21,7 @@ struct Limit {
 
   /// A limit is set where a target starts.
   private static func refuseRunning(_ scenarios: [Scenario]) throws(RunnerError) {
-    let diagnostics = scenarios.filter { $0.target.running != nil }.map { scenario in
-      Diagnostic(
-        place: scenario.place?.description,
-        problem: "\(scenario.name): a limit is set at the start of a target, and this one is not started by Highwater",
-        hint: "leave this scenario out")
-    }
+    let diagnostics = scenarios.compactMap { $0.diagnosticIfRunning(because: "a limit is set") }
     guard diagnostics.isEmpty else { throw RunnerError(diagnostics) }
   }
 

@@ -9,14 +9,18 @@ extension [Scenario] {
 }
 
 extension Scenario {
+  /// The error if the target runs already: it begins with what a command does at the start of one.
+  func diagnosticIfRunning(because reason: String) -> Diagnostic? {
+    guard target.running != nil else { return nil }
+    return Diagnostic(
+      place: place?.description,
+      problem: "\(name): \(reason) at the start of a target, and this one is not started by Highwater",
+      hint: "leave this scenario out")
+  }
+
   /// The error if this scenario cannot be traced; nil if it can.
   fileprivate func diagnosticWithoutTracing(by measurer: any Measurer, because reason: String) -> Diagnostic? {
-    guard target.running == nil else {
-      return Diagnostic(
-        place: place?.description,
-        problem: "\(name): \(reason) ptrace at the start of a target, and this one is not started by Highwater",
-        hint: "leave this scenario out")
-    }
+    if let running = diagnosticIfRunning(because: "\(reason) ptrace") { return running }
     let method = MeasurementMethod(rawValue: measurer.fingerprint(for: self).measurement)
     guard method?.isTraced != true else { return nil }
     let problem = "\(name): \(reason) ptrace"

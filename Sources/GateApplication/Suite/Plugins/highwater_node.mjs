@@ -89,7 +89,7 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
         write({event: 'end', test: file, outcome: 'failed', ...memory(), seconds: 0});
       });
     }
-    if (!lost) unlinkSync(`${base}.recording`);
+    attempt(() => unlinkSync(`${base}.recording`));
     lost = true;
   };
   process.on('exit', finish);

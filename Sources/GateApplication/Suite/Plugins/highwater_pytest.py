@@ -13,7 +13,8 @@ import time
 import pytest
 
 # Tests may replace the functions of these modules.
-dumps, fstat, getpid, monotonic, pread, write = json.dumps, os.fstat, os.getpid, time.monotonic, os.pread, os.write
+dumps, monotonic = json.dumps, time.monotonic
+fstat, getpid, pread, unlink, write = os.fstat, os.getpid, os.pread, os.unlink, os.write
 
 # A test that keeps this much may leave more than it holds: memory that is free, but still resident.
 TRIMMED = 1 << 20
@@ -66,8 +67,7 @@ class Log:
             self.is_lost = True
 
     def finish(self):
-        if not self.is_lost and getpid() == self.process:
-            os.unlink(self.recording)
+        self.attempt(unlink, self.recording)
 
     def memory(self):
         """Resident memory and its high-water mark, in bytes."""
