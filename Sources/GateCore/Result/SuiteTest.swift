@@ -9,6 +9,12 @@ package struct SuiteTest: Sendable, Hashable, Codable {
   package init(_ name: String, file: String? = nil, line: Int? = nil) {
     (self.name, self.file, self.line) = (name, file, line)
   }
+
+  /// As in `tests/test_a.py:12`; nil if it is unknown, or is the name.
+  package var place: String? {
+    let place = file.map { $0 + (line.map { ":\($0)" } ?? "") }
+    return place == name ? nil : place
+  }
 }
 
 /// What a test needs and leaves, without what its process held before.

@@ -107,8 +107,7 @@ extension SuiteResult {
     let failed = tests(with: .failed)
     guard !failed.isEmpty else { return nil }
     let names = failed.prefix(Self.mostNames).map(\.test).map { test in
-      let line = test.line.map { ":\($0)" } ?? ""
-      return test.name + (test.file.map { " (\($0)\(line))" } ?? "")
+      test.name + (test.place.map { " (\($0))" } ?? "")
     }
     return failure(.testsFailed(count: failed.count, of: tests.count, names: names))
   }

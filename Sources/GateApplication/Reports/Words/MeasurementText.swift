@@ -15,7 +15,8 @@ struct MeasurementText {
   }
 
   private var peaks: String? {
-    guard let method = MeasurementMethod(rawValue: method) else { return nil }
+    // Of the tests of a suite, only those that are not exact are told.
+    guard let method = MeasurementMethod(rawValue: method), !repetitions.isEmpty else { return nil }
     let inexact = repetitions.count { repetition in
       repetition.largestProcesses.contains { $0.isMain && !$0.isExact }
     }

@@ -70,10 +70,7 @@ extension SuiteProblem {
 
 extension SuiteTest {
   /// As in `tests/test_a.py:12`; empty if unknown.
-  var placeText: String {
-    guard let file else { return "" }
-    return TerminalText.safe(file) + (line.map { ":\($0)" } ?? "")
-  }
+  var placeText: String { TerminalText.safe(place ?? "") }
 }
 
 extension MetricName {
@@ -82,15 +79,17 @@ extension MetricName {
 }
 
 extension SuiteResult {
-  /// As in `412 tests, 3 new, 1 removed`.
+  /// As in `412 tests, 3 new, 1 removed`; which tests a suite would have run that did not end as expected is unknown.
   var countText: String {
     let new = hasBaseline ? tests.count(where: \.isNew) : 0
     let parts = [
       Format.count(tests.count, "test"), new > 0 ? "\(new) new" : nil,
-      missing.isEmpty ? nil : "\(missing.count) removed",
+      missing.isEmpty ? nil : "\(missing.count) \(missingWord)",
     ]
     return parts.compactMap(\.self).joined(separator: ", ")
   }
+
+  private var missingWord: String { problems.isEmpty ? "removed" : "not run" }
 
   /// As in `412 tests, the heaviest 212.4 MiB`.
   var sizeText: String {
@@ -111,7 +110,7 @@ extension SuiteResult {
     }
     let more = explained.count - most
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
-    let removed = most == .max ? missing.map { "removed: \(TerminalText.safe($0))" } : []
+    let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
     return inexact + explained.prefix(most) + rest + removed
   }
 
