@@ -47,6 +47,19 @@ struct SelectionTests {
     #expect(error?.diagnostics.map(\.hint).prefix(2) == ["did you mean `nginx`?", "did you mean `tag:http`?"])
   }
 
+  @Test("What a command starts are all programs that do not run already, or those that are named")
+  func started() throws {
+    var mixed = project
+    mixed.scenarios[0].target.running = .pid(7)
+    func names(_ words: String...) throws -> [String] {
+      try Selection(words: words).programs(of: mixed, areStarted: true).map(\.name.text)
+    }
+    #expect(try names() == ["redis-load[clients=50]", "redis-idle", "nginx"])
+    #expect(try names("redis-load").count == 2, "the command says why it cannot start one")
+    mixed.scenarios = [mixed.scenarios[0]]
+    #expect(try names().count == 1)
+  }
+
   @Test("A project without scenarios is an error, never a pass")
   func empty() {
     var none = project

@@ -94,8 +94,7 @@ struct CheckExplanation {
       result.explanation = RiseExplanation(rise.measured.kind, finding: .mapped(rise: mapped))
       return true
     }
-    guard !plan.isTraced else { return false }
-    let obstacle = plan.scenario.isolation.tracer == .off ? ExplanationObstacle.tracingIsOff : .noTracing
+    guard let obstacle = plan.obstacle else { return false }
     result.notes.append(.notExplained(obstacle: obstacle))
     return true
   }
@@ -150,8 +149,8 @@ struct CheckExplanation {
   private mutating func takeProfiles(of results: [ScenarioResult], _ plans: [CheckPlan]) {
     let wanted = results.indices.filter { index in
       let plan = plans[index]
-      return results[index].verdict == .pass && plan.scenario.explain != .off && plan.isTraced && plan.baseline != nil
-        && base(of: plan) == nil
+      return results[index].verdict == .pass && plan.scenario.explain != .off && plan.obstacle == nil
+        && plan.baseline != nil && base(of: plan) == nil
     }
     let shortest = wanted.sorted { (results[$0].typicalDuration, $0) < (results[$1].typicalDuration, $1) }
     inTurn(shortest, results, plans) {
@@ -202,8 +201,11 @@ extension CheckPlan {
     if case .approved(.baseline(let baseline)) = comparison { baseline } else { nil }
   }
 
-  fileprivate var isTraced: Bool {
-    MeasurementMethod(rawValue: environment.fingerprint.measurement)?.isTraced == true
+  /// Why the scenario cannot be profiled; nil if it can.
+  fileprivate var obstacle: ExplanationObstacle? {
+    if scenario.target.running != nil { return .startedElsewhere }
+    if MeasurementMethod(rawValue: environment.fingerprint.measurement)?.isTraced == true { return nil }
+    return scenario.isolation.tracer == .off ? .tracingIsOff : .noTracing
   }
 
   /// One repetition of it, and one of the other build.

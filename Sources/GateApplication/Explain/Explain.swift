@@ -26,7 +26,7 @@ struct Explain {
       try checkFiles(for: scenarios)
       try scenarios.requireTracing(by: invocation.measurer, because: "explain profiles targets with")
     }
-    return try options.study(selection, in: invocation, checking: check) { studied in
+    return try options.study(selection, areStarted: true, in: invocation, checking: check) { studied in
       for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
       return try against.whileBuilt(
         for: studied.scenarios, of: studied.project, log: studied.artifacts.buildLog, invocation

@@ -16,7 +16,9 @@ struct Limit {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no answer.
   /// - Throws: `DiagnosticError` for bad input, or if no limit can be set here.
   func run(in invocation: Invocation) throws -> ExitCode {
-    try options.study(selection, in: invocation, checking: Self.refuseRunning) { try study($0, invocation) }
+    try options.study(selection, areStarted: true, in: invocation, checking: Self.refuseRunning) {
+      try study($0, invocation)
+    }
   }
 
   /// A limit is set where a target starts.

@@ -20,7 +20,7 @@ struct SelfCheck {
       if amount.isZero || !mutations.contains(.held) { return }
       try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
     }
-    return try options.study(selection, in: invocation, checking: check) { try study($0, invocation) }
+    return try options.study(selection, areStarted: true, in: invocation, checking: check) { try study($0, invocation) }
   }
 
   private func study(_ studied: StudiedProject, _ invocation: Invocation) throws -> ExitCode {

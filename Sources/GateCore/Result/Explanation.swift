@@ -26,6 +26,8 @@ package enum ExplanationObstacle: Sendable, Hashable, Codable {
   case noTracing
   /// The scenario forbids tracing.
   case tracingIsOff
+  /// The target is not started by the check, and the profiler has to be there when a program begins.
+  case startedElsewhere
   /// A profiled repetition would take longer than what is left of the time that the check may take for all.
   case overBudget(estimate: Duration, left: Duration, rise: ExplainedRise)
   /// The time was over in the first profiled repetition: what it had seen until then is all that is known.

@@ -36,7 +36,6 @@ struct ScenarioReaderTests {
     let read = try scenario("target: {\(text)}\nsteps: [{wait: 1s}]", environment: ["P": "4711"])
     #expect(read.target.running == expected)
     #expect(read.ending == .steps)
-    #expect(read.explain == .off)
   }
 
   @Test("An image is its name, or a mapping, and its container is started")

@@ -198,6 +198,23 @@ struct ExplainedChecksTests {
     #expect(project.measurer.profiled.isEmpty)
   }
 
+  @Test("A target that runs already is not profiled, and a regression says so")
+  func running() throws {
+    let project = try UseCaseProject(
+      """
+      version: 1
+      history: off
+      scenarios:
+        - {name: load, target: {pid: 7}, steps: [wait: 1s], repetitions: 2, warmup: 0, gate: {peak_rss: [3%, 512KiB]}}
+      """, holding: 8)
+    try approveAndProfile(project)
+    regress(project)
+    let check = try project.check()
+    let words = "the rise is not explained: only a target that Highwater starts can be profiled"
+    #expect(check.text.contains(words), "\(check.text)")
+    #expect(project.measurer.profiled.isEmpty)
+  }
+
   @Test("Two builds are profiled alternately, and nothing is stored for an approval")
   func builds() throws {
     let project = try project()

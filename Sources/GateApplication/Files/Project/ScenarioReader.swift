@@ -32,11 +32,7 @@ struct ScenarioReader {
       checkSuite(fields)
       scenario.becomeSuite(rule)
     }
-    if target.running != nil {
-      checkAttached(scenario, fields)
-      // The profiler has to be there when a program begins.
-      scenario.explain = .off
-    }
+    if target.running != nil { checkAttached(scenario, fields) }
     connectSends(of: &scenario, at: value.place)
     scenario.writtenTexts = context.written.byFilledText
     if let gate = fields["gate"] { GateReader(context: context).checkPhases(in: gate, of: scenario) }

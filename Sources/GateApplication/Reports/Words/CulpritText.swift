@@ -176,6 +176,7 @@ extension ExplanationObstacle {
         } ?? "")
     case .noTracing: "targets cannot be traced here"
     case .tracingIsOff: "the scenario has `tracer: off`"
+    case .startedElsewhere: "only a target that Highwater starts can be profiled"
     case .overBudget(let estimate, let left, let rise):
       "profiling needs about \(Format.time(estimate)), and \(Format.time(left)) is left of the time that the check may "
         + "take for it; run \(Self.command(rise.options, scenario)), or set `explain: always`"

@@ -30,10 +30,14 @@ struct Selection {
 
   /// The selected scenarios without suites of tests, which only `check` and `approve` know.
   ///
+  /// With `areStarted`, targets that run already are left out, too, unless they are named or nothing else is left.
+  ///
   /// - Throws: also if only suites are selected.
-  func programs(of project: Project) throws(RunnerError) -> [Scenario] {
+  func programs(of project: Project, areStarted: Bool = false) throws(RunnerError) -> [Scenario] {
     let selected = try scenarios(of: project)
     let programs = selected.filter { $0.target.suite == nil }
+    let started = areStarted && words.isEmpty ? programs.filter { $0.target.running == nil } : []
+    guard started.isEmpty else { return started }
     guard programs.isEmpty, let suite = selected.first else { return programs }
     throw RunnerError(
       problem: "`\(suite.name)` is a suite of tests, and this command needs the scenario of a program",

@@ -27,16 +27,19 @@ extension SharedOptions {
 
   /// Checks everything that can be checked before a target starts, and with `check` what the command needs besides, then
   /// builds the scenarios and does the work while the artifacts folder is locked.
+  ///
+  /// With `areStarted`, the command is about targets that it starts (``Selection/programs(of:areStarted:)``).
   func study(
     _ selection: [String],
     of program: StudiedProgram = .checkout,
+    areStarted: Bool = false,
     in invocation: Invocation,
     checking check: ([Scenario]) throws -> Void = { _ in },
     _ work: (StudiedProject) throws -> ExitCode
   ) throws -> ExitCode {
     try invocation.prepareMeasuring()
     let project = try loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).programs(of: project)
+    let scenarios = try Selection(words: selection).programs(of: project, areStarted: areStarted)
     try check(scenarios)
     try refuseNames(of: project.scenarios)
     try prepareReports(in: invocation)
