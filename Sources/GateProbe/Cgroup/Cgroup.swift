@@ -46,6 +46,22 @@ struct Cgroup: Sendable {
   }
 }
 
+// MARK: - Membership
+
+extension Cgroup {
+  /// Whether a process with this text of `/proc/<pid>/cgroup` is neither in it nor below it (cgroups(7)).
+  func isLeft(by membership: String) -> Bool {
+    guard let memory, before == nil else { return false }
+    let lines = membership.split(separator: "\n").map {
+      $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    }
+    let own = lines.first { line in
+      line.count > 2 && (memory.version == .v2 ? line[0] == "0" : line[1].split(separator: ",").contains("memory"))
+    }
+    return own.map { !$0[2].split(separator: "/").contains(name[...]) } ?? false
+  }
+}
+
 // MARK: - The limit
 
 extension Cgroup {

@@ -46,6 +46,8 @@ final class TrackedProcess {
   /// Whether some of its threads are not traced: their children are not reported, nor is an exec by one of them.
   private var isPartlyFollowed = false
   private var ending: WaitStatus?
+  /// Whether it was seen outside of the cgroup of the target, such as the program of a container.
+  private(set) var isOutside = false
   /// Set if it ran already when it was attached to.
   var attach: AttachedMark?
 
@@ -343,6 +345,10 @@ extension TrackedProcess {
   ///
   /// A forked child shares everything with its parent at first; until its share is read, only its growth counts.
   var ownAnonymous: Int64 { max(0, lastAnonymous - sharedAnonymous) }
+
+  func checkMembership(of cgroup: Cgroup) {
+    isOutside = cgroup.isLeft(by: SmallFile.text(at: "/proc/\(pid)/cgroup") ?? "")
+  }
 
   /// Its pages of files and shared memory, which count for the main process only.
   var filePages: Int64 { lastResident - lastAnonymous }

@@ -42,6 +42,24 @@ struct TreePeakTests {
     #expect(tree >= peak && tree < peak + Self.mebibyte, "\(tree) and \(peak)")
   }
 
+  @Test("A process that leaves the cgroup counts for the tree", .enabled(if: TestCgroup.canCount))
+  func outside() throws {
+    let folder = try #require(CgroupMap.ofThisProcess.memoryFolders.first?.path)
+    let script = """
+      import os, time
+      x = b"1" * (10 << 20)
+      if os.fork() == 0:
+          open("\(folder)/cgroup.procs", "w").write("0")
+          os.execvp("python3", ["python3", "-S", "-c", "import time; y = b'2' * (50 << 20); time.sleep(0.5)"])
+      os.wait()
+      """
+    let path = harness.testProcesses.file("leaves.py", script)
+    let (_, metrics) = try measured("exec python3 -S \(path)")
+    let tree = try #require(metrics[.treePeak])
+    // Each interpreter has some 5 MiB besides.
+    #expect(tree > 62 * Self.mebibyte && tree < 85 * Self.mebibyte, "\(tree)")
+  }
+
   @Test("The memory of a forked copy counts by its growth")
   func copies() throws {
     let script = """
