@@ -66,7 +66,8 @@ extension HistoryError {
       self.init(
         code: .notWritable, path: path, problem: "does not allow this: \(message)",
         hint: "the article `postgresql` has the privileges of each role")
-    case "53100", "53000": self.init(code: .unavailable, path: path, problem: "cannot be written: \(message)")
+    case "53100", "53000":
+      self.init(code: .unavailable, path: path, problem: "has too little disk space or memory: \(message)")
     case "55P03", "57014": self.init(code: .busy, path: path, problem: "is too slow or locked: \(message)")
     default: self.init(code: .unavailable, path: path, problem: "cannot be used: \(message)")
     }

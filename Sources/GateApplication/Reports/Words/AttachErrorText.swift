@@ -34,7 +34,7 @@ extension AttachError {
     case .ownProcess: "only processes can be measured that do not include Highwater"
     case .ownCgroup: "run Highwater outside of it, or name the process by `pid`"
     case .unitNotRunning(let name, _): "`systemctl status \(ShellWords.quoted(name))` may show why"
-    case .containerNotRunning(let name): "`podman logs \(ShellWords.quoted(name))` may show why"
+    case .containerNotRunning(let name): "`podman logs \(ShellWords.quoted(name))`, or that of docker, may show why"
     case .noUnit: "a unit of the user's own manager is a `user-unit`"
     case .noTool: "name the process by `pid` or `pidfile`"
     case .failed: "`isolation: {tracer: off}` measures without attaching a tracer"
