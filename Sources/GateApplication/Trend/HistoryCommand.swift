@@ -99,8 +99,8 @@ struct HistoryImportCommand: UseCaseCommand {
     completion: .file(extensions: ["jsonl", "json"]))
   var files: [String]
 
-  @Option(help: ArgumentHelp(ImportFormat.help, valueName: "format"))
-  var format = ImportFormat.highwater
+  @Option(help: ArgumentHelp(ForeignTool.help, valueName: "format"))
+  var format: ForeignTool?
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions

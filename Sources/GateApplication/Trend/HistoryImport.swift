@@ -7,7 +7,8 @@ import LinuxSystem
 struct HistoryImport {
   /// Paths, at least one; `-` is standard input.
   var files: [String]
-  var format = ImportFormat.highwater
+  /// The tool that wrote them; nil for the own formats, which are read line by line.
+  var format: ForeignTool?
   var options = SharedOptions()
 
   init(files: [String]) {
@@ -23,7 +24,11 @@ struct HistoryImport {
     for file in files {
       do {
         let path = file == "-" ? file : invocation.absolute(file)
-        if let row = format.row { try batches.add(file, at: path, as: row) } else { try batches.add(file, at: path) }
+        if let format {
+          try batches.add(file, at: path, as: ImportFormat(format))
+        } else {
+          try batches.add(file, at: path)
+        }
       } catch let error as FileError {
         batches.reject(error)
       }
@@ -53,7 +58,7 @@ private struct ImportBatches {
     let path: String
     var line: Int?
     /// nil for the own formats.
-    var format: ImportFormat.Row?
+    var format: ImportFormat?
 
     func decoded() -> Result<[RunSummary], FileError> {
       do throws(FileError) {
@@ -99,7 +104,7 @@ private struct ImportBatches {
   }
 
   /// Adds a file of another tool, or the results in a folder and the folders in it.
-  mutating func add(_ shown: String, at path: String, as format: ImportFormat.Row) throws {
+  mutating func add(_ shown: String, at path: String, as format: ImportFormat) throws {
     guard (try? Descriptor.kind(of: path, followingLinks: true)) == .folder else {
       return try add(try SafeFile.read(path, atMost: RunLine.largest), shown, format)
     }
@@ -114,13 +119,13 @@ private struct ImportBatches {
     }
   }
 
-  private mutating func add(_ bytes: [UInt8], _ path: String, _ format: ImportFormat.Row) throws {
+  private mutating func add(_ bytes: [UInt8], _ path: String, _ format: ImportFormat) throws {
     try add(Document(bytes: bytes, path: path, format: format))
   }
 
   /// The paths of results, relative to the folder, sorted.
   private static func results(
-    in folder: String, _ format: ImportFormat.Row, depth: Int
+    in folder: String, _ format: ImportFormat, depth: Int
   ) throws(FileError) -> [String] {
     let entries: [(name: String, isFolder: Bool)]
     do throws(ErrorNumber) {

@@ -23,7 +23,7 @@ enum AsvResults {
     let machine = document["params"]
     func known(_ key: String) -> String { machine?[key]?.text ?? "" }
     let run = ForeignRun(
-      tool: "asv", environment: [known("machine"), document["env_name"]?.text ?? document["python"]?.text ?? ""],
+      tool: .asv, environment: [known("machine"), document["env_name"]?.text ?? document["python"]?.text ?? ""],
       startedAt: Date(timeIntervalSince1970: date / 1000), commit: commit, architecture: known("arch"),
       cpus: Int(known("num_cpu")) ?? 1, kernel: known("os"), peaks: peaks)
     return [run.summary]

@@ -30,7 +30,7 @@ enum BenchmarkActionData {
     guard !peaks.isEmpty, let date = entry["date"]?.number else { return nil }
     let subject = entry["commit"]?["message"]?.text?.split(separator: "\n").first.map(String.init)
     return ForeignRun(
-      tool: "github-action-benchmark", environment: [suite], startedAt: Date(timeIntervalSince1970: date / 1000),
+      tool: .benchmarkAction, environment: [suite], startedAt: Date(timeIntervalSince1970: date / 1000),
       commit: entry["commit"]?["id"]?.text, subject: subject, peaks: peaks
     ).summary
   }

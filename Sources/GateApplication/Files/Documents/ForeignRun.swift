@@ -3,8 +3,8 @@ import GateCore
 
 /// A run that another tool has measured: the peak memory of each of its benchmarks.
 struct ForeignRun {
-  /// The name of the tool, which stands for the method of measurement.
-  var tool: String
+  /// Its name stands for the method of measurement.
+  var tool: ForeignTool
   /// The machine and what else tells apart series of the tool.
   var environment: [String]
   var startedAt: Date
@@ -21,11 +21,12 @@ struct ForeignRun {
   /// The run as the history stores it; importing it twice gives the same ID.
   var summary: RunSummary {
     let info = EnvironmentInfo(
-      name: environmentName,
+      name: tool.environment(environment),
       fingerprint: Fingerprint(
         architecture: architecture, pageSize: Int(Bytes.usualPage.count), cpus: cpus, aslr: "", thp: "",
-        measurement: tool, kernel: kernel, libc: "", swap: ""))
-    let id = RunIdentifier.make(at: startedAt, of: ([tool, commit ?? ""] + environment).joined(separator: "\n"))
+        measurement: tool.rawValue, kernel: kernel, libc: "", swap: ""))
+    let parts = [tool.rawValue, commit ?? ""] + environment
+    let id = RunIdentifier.make(at: startedAt, of: parts.joined(separator: "\n"))
     let run = RunInfo(id: id, startedAt: startedAt, commit: commit, subject: subject, branch: branch)
     var seen: Set<String> = []
     let scenarios = peaks.compactMap { name, bytes -> ScenarioSummary? in
@@ -39,10 +40,5 @@ struct ForeignRun {
         ])
     }
     return RunSummary(run: run, environment: info, scenarios: scenarios)
-  }
-
-  private var environmentName: String {
-    let text = environment.joined(separator: "-").map { PlainName.isValid("a\($0)") ? $0 : "-" }
-    return String((tool + "-" + String(text)).prefix(100))
   }
 }

@@ -19,7 +19,7 @@ enum GoogleBenchmarkResults {
     guard !peaks.isEmpty else { return [] }
     let program = String(TrackedFiles.name(of: context["executable"]?.text ?? ""))
     let run = ForeignRun(
-      tool: "google-benchmark", environment: [context["host_name"]?.text ?? "", program], startedAt: date,
+      tool: .googleBenchmark, environment: [context["host_name"]?.text ?? "", program], startedAt: date,
       commit: commit(in: context), cpus: Int(context["num_cpus"]?.number ?? 1), peaks: peaks)
     return [run.summary]
   }
