@@ -33,6 +33,29 @@ extension TrendPageTests {
     }
   }
 
+  @Test("The list of events filters the scenarios, and the link contains the event")
+  func scenariosOfEvent() async throws {
+    let trend = TrendExample.trend(scenarios: 10, length: 60)
+    let shared = try #require(trend.events.first { $0.scenarios.count > 1 })
+    let names = Set(shared.scenarios.map(\.text))
+    try await visit("event=\(shared.id)") { (browser: Browser) async throws -> Void in
+      #expect(try await Set(self.names(browser)) == names)
+      #expect(try await browser.evaluate("return document.querySelector('#event').value") == shared.id)
+    }
+  }
+
+  @Test("The events with the most scenarios are not folded away behind newer ones")
+  func largestEvents() throws {
+    var trend = TrendExample.trend(scenarios: 10, length: 60)
+    let large = try #require(trend.events.max { $0.scenarios.count < $1.scenarios.count })
+    let single = try #require(trend.events.first { $0.scenarios.count == 1 })
+    trend.events = Array(repeating: single, count: 30) + [large]
+    let values = EventSection(trend: trend).values
+    let (shown, others) = (values["events"] as? [String] ?? [], values["others"] as? [String] ?? [])
+    #expect(shown.count == 12 && others.count == 19)
+    #expect(shown.last?.contains("\(large.scenarios.count) of ") == true)
+  }
+
   @Test("A step that other scenarios share says so on a scenario's page")
   func sharedStep() throws {
     let trend = TrendExample.trend(scenarios: 10, length: 60)

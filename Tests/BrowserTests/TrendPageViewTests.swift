@@ -47,6 +47,7 @@ extension TrendPageTests {
           "return [...document.querySelectorAll('select, canvas')].every(e => !e.offsetParent)"))
     }
     try await visit(as: .print) { (browser: Browser) async throws -> Void in
+      let _: Bool = try await browser.evaluate("return dispatchEvent(new Event('beforeprint'))")
       let count: Int = try await browser.evaluate(pictures)
       #expect(count > 40)
     }

@@ -28,7 +28,9 @@ struct TrendReport {
     if output == nil, let project { try ArtifactsFolder(path: project.artifacts).refuseOtherPlace(in: project.root) }
     try SafeFile.write(Array(TrendPage.text(trend).utf8), to: place)
     let scenarios = Console.count(Set(trend.series.map(\.name)).count, "scenario")
-    invocation.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(invocation.shown(place))")
+    let all = Console.count(trend.runCount, "run")
+    let runs = trend.olderRuns == 0 ? all : "the latest \(trend.runCount - trend.olderRuns) of \(all)"
+    invocation.console.say("\(runs) of \(scenarios): \(invocation.shown(place))")
   }
 }
 

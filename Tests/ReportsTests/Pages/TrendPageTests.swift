@@ -61,9 +61,13 @@ struct TrendPageTests {
     return try #require(JSONSerialization.jsonObject(with: Data(page[start..<end].utf8)) as? [String: Any])
   }
 
-  /// The numbers of an array or a string, with nil for `null` or `-`.
+  /// The numbers of an array or a string, with nil for `null` or `-`; `7*3` is `7 7 7`.
   private static func column(_ value: Any?) -> [Int?] {
-    (value as? [Any])?.map { $0 as? Int } ?? (value as? String)?.split(separator: " ").map { Int($0) } ?? []
+    if let array = value as? [Any] { return array.map { $0 as? Int } }
+    return (value as? String ?? "").split(separator: " ").flatMap { word in
+      let parts = word.split(separator: "*")
+      return [Int?](repeating: Int(parts[0]), count: parts.count > 1 ? Int(parts[1]) ?? 0 : 1)
+    }
   }
 
   @Test("The markup of a small page matches the golden file")
@@ -95,7 +99,7 @@ struct TrendPageTests {
     #expect(Self.column(baseline["counts"]) == [2, 1] && Self.column(baseline["values"]) == [1024, nil])
     #expect(metrics[1]["scale"] as? Double == 0.1)
     #expect(Self.column(metrics[1]["median"]) == [3, nil, 27])
-    #expect(series["verdict"] as? String == "003")
+    #expect(series["verdict"] as? String == "0*2 3")
     let runs = try #require(data["runs"] as? [String: Any])
     #expect(Self.column(runs["time"]) == [1_767_323_045, 3600, 3600])
     #expect(runs["id"] as? [String] == ["000000000000", "000000000001", "000000000002"])
@@ -174,6 +178,42 @@ struct TrendPageTests {
     _ = try Self.data(of: TrendPage.text(trend))
   }
 
+  @Test("Numbers in names sort by size")
+  func naturalOrder() {
+    let names = ["load", "load-1", "load-2", "load-09", "load-10", "loads", "map[2,9]", "map[2,10]", "map[12,1]"]
+    #expect(names.shuffled().sorted { PageWords.naturalKey($0) < PageWords.naturalKey($1) } == names)
+  }
+
+  @Test("Long names break at separators only, and stay text")
+  func breakable() {
+    #expect(PageWords.breakable("a/b_c.d-e:f g<i>") == "a/<wbr>b_<wbr>c.<wbr>d-<wbr>e:<wbr>f g&lt;i&gt;")
+  }
+
+  @Test("Runs of another tool offer no bisection: the project lacks their scenarios")
+  func importedRuns() {
+    var trend = Self.small
+    #expect(trend.events.first?.bisectCommand != nil)
+    trend.series[0].environment = "asv-machine-py3.12"
+    trend.findEvents()
+    #expect(trend.events.first?.logCommand != nil && trend.events.first?.bisectCommand == nil)
+  }
+
+  @Test("A step has the date of its event if noise allows that date", arguments: [(1...2, 2), (1...1, 1)])
+  func sharedDate(dates: ClosedRange<Int>, index: Int) throws {
+    var trend = Self.small
+    trend.series[0].metrics[0].shifts[0].dates = dates
+    trend.events[0].after = trend.runs[2]
+    let series = try #require((try Self.data(of: TrendPage.text(trend))["series"] as? [[String: Any]])?.first)
+    let events = try #require(series["events"] as? [[String: Any]])
+    #expect(events.first { $0["kind"] as? String == "rise" }?["index"] as? Int == index)
+  }
+
+  @Test("Columns without a value are left out")
+  func emptyColumns() throws {
+    let markup = try Self.markup(of: TrendPage.text(Self.small))
+    #expect(markup.contains("data-sort=\"peakChange\"") && !markup.contains("data-sort=\"steady"))
+  }
+
   @Test("An empty history shows how to add runs")
   func empty() throws {
     let page = TrendPage.text(Trend(createdAt: Date(timeIntervalSince1970: 0), runs: [], runCount: 0, series: []))
@@ -186,7 +226,7 @@ struct TrendPageTests {
     #expect(try !Self.markup(of: TrendPage.text(trend)).contains("--limit"))
     (trend.runCount, trend.olderRuns) = (1203, 1200)
     let markup = try Self.markup(of: TrendPage.text(trend))
-    #expect(markup.contains("1203\u{a0}runs, of which 3 on 2026-01-02 are shown"))
+    #expect(markup.contains("the latest 3 of 1203\u{a0}runs, on 2026-01-02"))
     #expect(markup.contains("1200\u{a0}older runs not shown; <code>highwater trend --limit N</code>"))
   }
 

@@ -5,23 +5,41 @@ import GateCore
 struct EventSection {
   let trend: Trend
 
-  /// A quarter has about a dozen events.
-  private static let mostShown = 12
+  /// A quarter has about a dozen events: those with the most scenarios, and as many of the newest.
+  private static let mostLargest = 6
+  private static let mostNewest = 6
   /// Of an event with many scenarios, the largest changes are listed.
   private static let mostChanges = 20
 
   private static let template = PageTemplate("event")
 
   var values: [String: Any] {
-    let items = trend.events.map { Self.template.render(values(of: $0)) }
+    let main = mainEvents
+    let others = items { !main.contains($0) }
     return [
-      "hasEvents": !items.isEmpty,
-      "events": Array(items.prefix(Self.mostShown)),
-      "hasEarlier": items.count > Self.mostShown,
-      "earlierCount": Format.count(max(0, items.count - Self.mostShown), "earlier event"),
-      "earlier": Array(items.dropFirst(Self.mostShown)),
+      "hasEvents": !trend.events.isEmpty, "events": items(where: main.contains),
+      "hasOthers": !others.isEmpty, "othersCount": Format.count(others.count, "other event"), "others": others,
+      "choices": trend.events.map(choice),
       "setAside": trend.setAside.isEmpty ? [] : [setAsideText],
     ]
+  }
+
+  private func items(where isWanted: (Int) -> Bool) -> [String] {
+    trend.events.indices.filter(isWanted).map { Self.template.render(values(of: trend.events[$0])) }
+  }
+
+  /// The indices of the events that are not folded away.
+  private var mainEvents: Set<Int> {
+    let counts = trend.events.map(\.scenarios.count)
+    let bySize = trend.events.indices.sorted { (counts[$1], $0) < (counts[$0], $1) }
+    let largest = Set(bySize.prefix(Self.mostLargest))
+    return largest.union(trend.events.indices.filter { !largest.contains($0) }.prefix(Self.mostNewest))
+  }
+
+  /// An event in the list by which scenarios are filtered.
+  private func choice(_ event: TrendEvent) -> [String: Any] {
+    let text = "\(event.after.startedAt.day) \(event.kind.rawValue) \(event.sizeText), \(event.scopeText)"
+    return ["id": PageWords.shown(event.id), "text": PageWords.shown(text)]
   }
 
   private func values(of event: TrendEvent) -> [String: Any] {
@@ -29,9 +47,9 @@ struct EventSection {
     let others = changes.count - Self.mostChanges
     let commands = [event.logCommand, event.bisectCommand].compactMap(\.self)
     return [
-      "attention": event.needsAttention,
+      "id": PageWords.shown(event.id), "attention": event.needsAttention,
       "when": event.after.startedAt.day, "kind": event.kind.rawValue, "sign": event.sign,
-      "style": event.kind.rawValue, "size": event.sizeText, "scope": PageWords.shown(event.scopeText),
+      "style": event.kind.rawValue, "size": event.sizeText, "scope": PageWords.breakable(event.scopeText),
       "largest": changes.count > 1 ? changes.first?.largestText ?? "" : "",
       "cause": PageWords.shown(event.causeText),
       "commit": PageWords.shown(event.after.commitText() ?? "–"),
@@ -40,7 +58,7 @@ struct EventSection {
       "commands": commands.map(ShellWords.line),
       "changes": changes.prefix(Self.mostChanges).map { change in
         [
-          "series": "\(change.series)", "name": PageWords.shown(change.scenario.text),
+          "series": "\(change.series)", "name": PageWords.breakable(change.scenario.text),
           "text": PageWords.shown(change.displayText),
         ]
       },

@@ -44,13 +44,19 @@ struct HTMLPage {
     return digests.map { "'sha256-\($0)'" }.joined(separator: " ")
   }
 
-  /// JSON without characters that could end the script element or begin a comment in it (HTML standard, 4.12.1.3): `<`
-  /// only occurs within strings, where an escape is equivalent.
+  /// JSON without characters that could end the script element or begin a comment in it (HTML standard, 4.12.1.3), and
+  /// in ASCII, which browsers store in half the memory and read faster: both only occur within strings, where an escape
+  /// is equivalent.
   static func harmless(_ json: String) -> String {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(json.utf8.count + 1024)
-    for byte in json.utf8 {
-      if byte == UInt8(ascii: "<") { bytes += "\\u003c".utf8 } else { bytes.append(byte) }
+    bytes.reserveCapacity(json.utf8.count + json.utf8.count / 64)
+    for unit in json.utf16 {
+      if unit < 0x80, unit != UInt8(ascii: "<") {
+        bytes.append(UInt8(truncatingIfNeeded: unit))
+      } else {
+        let digits = String(unit, radix: 16)
+        bytes += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+      }
     }
     return String(decoding: bytes, as: UTF8.self)
   }

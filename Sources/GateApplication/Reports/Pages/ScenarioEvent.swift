@@ -76,11 +76,12 @@ extension ScenarioEvent {
   private init(_ shift: LevelShift, of metric: MetricSeries) {
     let size = shift.sizeText(unit: metric.unit)
     let levels = [shift.before, shift.after].map { Format.amount($0, unit: metric.unit) }
+    let text =
+      "\(PageWords.shown(metric.metric.text)) \(size), from \(levels[0]) to \(levels[1]); \(shift.chanceText)"
+    // The kind of an unexplained rise says so.
     self.init(
       index: shift.index, kind: shift.isUnexplainedRise ? .unexplainedRise : .shift, metric: metric.metric,
-      text: "\(PageWords.shown(metric.metric.text)) \(size), from \(levels[0]) to \(levels[1]); \(shift.chanceText); "
-        + shift.explanationText,
-      label: size)
+      text: shift.isUnexplainedRise ? text : "\(text); \(shift.explanationText)", label: size)
   }
 }
 

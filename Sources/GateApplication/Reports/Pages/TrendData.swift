@@ -8,11 +8,12 @@ import GateCore
 /// that seldom change are run-length encoded.
 struct TrendData: Encodable {
   let commitURL: String?
-  /// The digits in `verdict` are indices into it.
+  /// The numbers in `verdict` are indices into it.
   let verdicts = Verdict.allCases.map(\.rawValue)
   let inks = CompositionPart.allCases.map(\.ink.rawValue)
   let runs: Runs
   let series: [Series]
+  let events: [SharedEvent]
 
   struct Runs: Encodable {
     let id: [String]
@@ -30,11 +31,17 @@ struct TrendData: Encodable {
     let branch: String?
     let state: Int
     let run: Column
-    let verdict: String
+    let verdict: Column
     let omitted: RunLengths<Int>
     let events: [Event]
     let parts: [Part]
     let metrics: [Metric]
+  }
+
+  /// An event of the overview, with the indices of its series.
+  struct SharedEvent: Encodable {
+    let id: String
+    let series: Column
   }
 
   struct Event: Encodable {
@@ -59,7 +66,7 @@ struct TrendData: Encodable {
     let median: Column
     let below: Column
     let above: Column
-    let verdict: String
+    let verdict: Column
     let baseline: RunLengths<Int64>
     let allowed: RunLengths<Int64>
     let limit: RunLengths<Int64>
@@ -67,14 +74,17 @@ struct TrendData: Encodable {
     let creepStart: Int?
   }
 
-  /// Whole numbers as one string, as in `12 - 7`; `-` is a missing value.
+  /// Whole numbers as one string, as in `12 - 7*3`; `-` is a missing value, and `7*3` is `7 7 7`.
   ///
   /// The encoder takes several times as long for an array.
   struct Column: Encodable {
     private let text: String
 
     init(_ values: [Int64?]) {
-      text = values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: " ")
+      let lengths = RunLengths(values)
+      text = zip(lengths.counts, lengths.values).map { count, value in
+        (value.map { "\($0)" } ?? "-") + (count > 1 ? "*\(count)" : "")
+      }.joined(separator: " ")
     }
 
     /// Each value as the difference from the last known one, the first from zero.
@@ -125,10 +135,14 @@ extension TrendData {
     commitURL = PageWords.link(trend.links.commit)
     runs = Runs(trend.runs)
     series = zip(trend.series, states).map { Series($0, $1) }
+    events = trend.events.map { event in
+      let series = Set(event.changes.map { Int64($0.series) }).sorted()
+      return SharedEvent(id: PageWords.shown(event.id), series: .init(differencesOf: series))
+    }
   }
 
-  private static func digit(_ verdict: Verdict?) -> String {
-    verdict.flatMap(Verdict.allCases.firstIndex).map { "\($0)" } ?? "-"
+  private static func column(_ verdicts: [Verdict?]) -> Column {
+    Column(verdicts.map { $0.flatMap(Verdict.allCases.firstIndex).map(Int64.init) })
   }
 }
 
@@ -152,7 +166,7 @@ extension TrendData.Series {
     branch = series.branch.map(PageWords.shown)
     self.state = state.rawValue
     run = .init(differencesOf: series.runs.map { Int64($0.index) })
-    verdict = series.runs.map { TrendData.digit($0.verdict) }.joined()
+    verdict = TrendData.column(series.runs.map(\.verdict))
     omitted = .init(series.runs.map(\.omitted))
     events = ScenarioEvent.all(of: series).map { event in
       TrendData.Event(
@@ -180,7 +194,7 @@ extension TrendData.Metric {
     median = .init(differencesOf: metric.points.map { whole($0?.median) })
     below = .init(metric.points.map { whole($0.map { $0.median - $0.low }) })
     above = .init(metric.points.map { whole($0.map { $0.high - $0.median }) })
-    verdict = metric.points.map { TrendData.digit($0?.judgement?.verdict) }.joined()
+    verdict = TrendData.column(metric.points.map { $0?.judgement?.verdict })
     baseline = column(\.baseline)
     allowed = column(\.allowed)
     limit = column(\.limit)

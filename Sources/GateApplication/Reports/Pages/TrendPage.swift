@@ -7,7 +7,7 @@ import GateCore
 /// values, which are in the element `data`.
 enum TrendPage {
   static func text(_ trend: Trend) -> String {
-    let trend = trend.withoutImpossibleValues
+    let trend = trend.withoutImpossibleValues.withStepsAtEvents
     let counts = trend.events.map(\.scenarios.count)
     let sharers = trend.eventsOfSteps.mapValues { counts[$0] }
     let sections = trend.series.indices.map { TrendSection(number: $0, of: trend, sharers: sharers) }
@@ -25,17 +25,24 @@ enum TrendPage {
 
   private static func body(_ sections: [TrendSection], of trend: Trend) -> String {
     // The most urgent first, with and without scripts.
-    var shown = sections.sorted { ($0.state, $0.number) < ($1.state, $1.number) }
+    var shown = sections.map { (section: $0, name: PageWords.naturalKey($0.series.name.text)) }
+      .sorted { ($0.section.state, $0.name, $0.section.number) < ($1.section.state, $1.name, $1.section.number) }
+      .map(\.section)
     if PageText.chartScript != nil {
       for index in shown.indices.dropFirst(mostPictured) { shown[index].hasPictures = false }
     }
+    let series = shown.map(\.values)
+    /// Whether any row of the overview has a value in this column.
+    func isUsed(_ column: String) -> Bool { series.contains { !["", "–"].contains($0[column] as? String) } }
     let values: [String: Any] = [
       "summary": summary(of: sections, in: trend),
+      "hasPeak": isUsed("peak"), "hasPeakChange": isUsed("peakChange"), "hasSteady": isUsed("steady"),
+      "hasSteadyChange": isUsed("steadyChange"), "hasShift": isUsed("lastShiftWhen"),
       "tags": Set(trend.series.flatMap(\.tags)).sorted().map(PageWords.shown),
       "environments": Set(trend.series.map(\.environment)).sorted().map(PageWords.shown),
       "branches": Set(trend.series.compactMap(\.branch)).sorted().map(PageWords.shown),
       "states": Set(sections.map(\.state)).sorted().map(\.display.text),
-      "series": shown.map(\.values),
+      "series": series,
       "createdAt": trend.createdAt.formatted(.iso8601),
       "version": "\(Tool.name) \(Tool.version)",
       "hiddenBranches": trend.hiddenBranches == 0
@@ -58,9 +65,9 @@ enum TrendPage {
     let urgent = sections.count { $0.state.needsAttention }
     let attention = urgent == 1 ? "1 needs attention" : "\(urgent == 0 ? "none" : "\(urgent)") need attention"
     let period = period(from: trend.runs.first, to: trend.runs.last)
-    let runs = Format.count(trend.runCount, "run")
-    let shown = trend.runs.count == trend.runCount ? period : ", of which \(trend.runs.count)\(period) are shown"
-    return "\(Format.count(names, "scenario")), \(attention); \(runs)\(shown)"
+    let all = Format.count(trend.runCount, "run")
+    let runs = trend.olderRuns == 0 ? all : "the latest \(trend.runCount - trend.olderRuns) of \(all),"
+    return "\(Format.count(names, "scenario")), \(attention); \(runs)\(period)"
   }
 
   /// As in ` from 2026-01-02 to 2026-11-20`, to be appended.
@@ -82,6 +89,37 @@ extension Trend {
       }
     }
     return trend
+  }
+}
+
+extension Trend {
+  /// With the steps of an event at the event's run if noise allows that date, so that the event and the charts agree.
+  ///
+  /// Each scenario meets a change of the environment in a run of its own.
+  fileprivate var withStepsAtEvents: Trend {
+    var trend = self
+    let places = Dictionary(runs.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
+    for event in events.indices where events[event].kind != .environment {
+      guard let run = places[events[event].after.id] else { continue }
+      for change in events[event].changes.indices { trend.move(change, of: event, to: run) }
+    }
+    return trend
+  }
+
+  private mutating func move(_ number: Int, of event: Int, to run: Int) {
+    let change = events[event].changes[number]
+    let series = series[change.series]
+    guard let old = change.run, let new = series.runs.firstIndex(where: { $0.index >= run }), new != old,
+      let metric = series.metrics.firstIndex(where: { $0.metric == change.metric })
+    else { return }
+    let shifts = series.metrics[metric].shifts
+    // The shifts stay in order of time.
+    let passed = min(old, new)...max(old, new)
+    guard shifts.count(where: { passed.contains($0.index) }) == 1,
+      let shift = shifts.firstIndex(where: { $0.index == old }), shifts[shift].dates?.contains(new) == true
+    else { return }
+    self.series[change.series].metrics[metric].shifts[shift].index = new
+    events[event].changes[number].run = new
   }
 }
 
@@ -108,6 +146,22 @@ enum PageWords {
     if bytes.count <= most, bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     let cut = text.unicodeScalars.count > most * 8 ? String(text.prefix(most * 4)) + "…" : text
     return TerminalText.cut(TerminalText.safe(cut), to: most, at: .middle, mark: "…")
+  }
+
+  /// The text as HTML that breaks at the separators of long names, not within words.
+  static func breakable(_ text: String) -> String {
+    SVGText.escaped(shown(text)).reduce(into: "") { html, character in
+      html.append(character)
+      if "/_.:-".contains(character) { html += "<wbr>" }
+    }
+  }
+
+  /// A key that sorts the numbers in names by size, as in `load-2` before `load-10`: each follows its number of digits.
+  static func naturalKey(_ name: String) -> String {
+    name.replacing(/[0-9]+/) { number in
+      let digits = number.output.drop { $0 == "0" }
+      return "\(min(digits.count, 9))\(digits)"
+    }
   }
 
   /// The address if it can be a link: http or https, with printable ASCII characters only.

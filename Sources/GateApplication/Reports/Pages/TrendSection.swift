@@ -25,7 +25,7 @@ struct TrendSection {
 
   var values: [String: Any] {
     let own: [String: Any] = [
-      "number": number, "name": PageWords.shown(series.name.text), "origin": origin,
+      "number": number, "name": PageWords.breakable(series.name.text), "origin": origin,
       "state": state.display.text, "stateSign": state.display.sign, "stateStyle": state.display.style,
     ]
     return own.merging(row) { first, _ in first }.merging(section) { first, _ in first }
@@ -141,7 +141,7 @@ extension TrendSection {
   private var section: [String: Any] {
     let events = ScenarioEvent.all(of: series)
     return [
-      "runs": Format.count(series.runCount, "run") + TrendPage.period(from: run(0), to: run(series.runs.count - 1)),
+      "runs": runs,
       "notes": series.metrics.compactMap { metric in metric.creep.map { PageWords.shown($0.displayText) } },
       "pictures": pictures, "hasFold": foldedCount > 0,
       "eventCount": events.count,
@@ -149,6 +149,13 @@ extension TrendSection {
       "metrics": series.metrics.map { PageWords.shown($0.metric.text) },
       "latestRuns": series.runs.indices.suffix(mostRuns).reversed().map(latestRun),
     ]
+  }
+
+  /// As in `707 runs from 2026-01-02 to 2026-11-20; the charts have 407 of them: …`.
+  private var runs: String {
+    let all = Format.count(series.runCount, "run") + TrendPage.period(from: run(0), to: run(series.runs.count - 1))
+    guard series.runs.contains(where: { $0.omitted > 0 }) else { return all }
+    return "\(all); the charts have \(series.runs.count) of them: the latest, and older ones with extremes or changes"
   }
 
   private var pictures: [[String: Any]] {

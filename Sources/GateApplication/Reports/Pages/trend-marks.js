@@ -23,47 +23,53 @@ function marks(context, area, graph, metric, relative) {
     const limit = relative(metric.limit[first], first);
     if (limit !== null) line(context, color("red"), [2, 2], edge(first), y(limit), last + 1 < metric.limit.length ? edge(last + 1) : area.x + area.w, y(limit));
   });
+  const label = labels(context, area, [11, 24, 37].map(height => area.y + height));
   const start = metric.creepStart;
   if (start !== null && metric.median[start] !== null) {
     const end = metric.median.findLastIndex(value => value !== null);
     const [a, b] = [relative(metric.median[start], start), relative(metric.median[end], end)];
     line(context, color("orange"), [6, 4], x(start), y(a), x(end), y(b));
-    write(context, "↗ creep starts here", "orange", x(start) + 2, area.y + 11, "left");
+    label("↗ creep starts here", "orange", x(start));
   }
-  eventMarks(context, area, metric, relative, {x, y, edge});
+  eventMarks(context, area, metric, relative, {x, y, edge}, label);
   if (open.pin >= 0) line(context, color("text"), [1, 2], x(open.pin), area.y, x(open.pin), area.y + area.h);
   context.restore();
 }
 
-function eventMarks(context, area, metric, relative, {x, y, edge}) {
-  let labelEnd = [-Infinity, -Infinity];
-  for (const event of open.series.events) {
-    const at = event.index, bottom = area.y + area.h;
-    if (event.kind === "environment") line(context, color("quiet"), [1, 4], edge(at), area.y, edge(at), bottom);
-    if (event.kind === "failure") {
-      write(context, "✕", "red", x(at), bottom - 4, "center");
-      const width = context.measureText(event.label).width + 10;
-      const isLeft = x(at) + width > area.x + area.w;
-      if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + (isLeft ? -7 : 7), bottom - 4, isLeft ? "right" : "left");
-      labelEnd[1] = x(at) + width;
-    }
-    if (event.kind === "approval" && metric.baseline[at] !== null) {
-      const level = relative(metric.baseline[at], at);
-      if (level !== null) write(context, "◆", "green", x(at), y(level) + 4, "center");
-    }
-    if (isShift(event) && event.metric === metric.name) {
-      const ink = event.kind === "shift" ? "quiet" : "red";
-      line(context, color(ink), event.kind === "shift" ? [4, 3] : [], edge(at), area.y, edge(at), bottom);
-      const text = (event.kind === "shift" ? "△ " : "▲ ") + event.label.split(" (")[0];
-      const width = context.measureText(text).width + 8;
-      const isLeft = edge(at) + width > area.x + area.w;
-      const start = isLeft ? edge(at) - width : edge(at);
-      if (start > labelEnd[0]) {
-        write(context, text, ink, edge(at) + (isLeft ? -4 : 4), area.y + 11, isLeft ? "right" : "left");
-        labelEnd[0] = start + width;
-      }
-    }
+function eventMarks(context, area, metric, relative, {x, y, edge}, label) {
+  const bottom = area.y + area.h, {events} = open.series;
+  const shifts = events.filter(event => isShift(event) && event.metric === metric.name);
+  const failures = events.filter(event => event.kind === "failure");
+  for (const {kind, index} of events) {
+    const level = kind === "approval" && metric.baseline[index] !== null ? relative(metric.baseline[index], index) : null;
+    if (kind === "environment") line(context, color("quiet"), [1, 4], edge(index), area.y, edge(index), bottom);
+    if (level !== null) write(context, "◆", "green", x(index), y(level) + 4, "center");
   }
+  for (const {kind, index} of shifts)
+    line(context, color(kind === "shift" ? "quiet" : "red"), kind === "shift" ? [4, 3] : [], edge(index), area.y, edge(index), bottom);
+  for (const {index} of failures) write(context, "✕", "red", x(index), bottom - 4, "center");
+  // Labels are above all lines; those of unexplained rises get space first.
+  for (const {kind, index, label: text} of shifts.toSorted((a, b) => (a.kind === "shift") - (b.kind === "shift")))
+    label(`${kind === "shift" ? "△" : "▲"} ${text.split(" (")[0]}`, kind === "shift" ? "quiet" : "red", edge(index));
+  const ofFailure = labels(context, area, [bottom - 4], failures.map(({index}) => ({start: x(index) - 6, end: x(index) + 6})));
+  for (const {index, label: text} of failures) ofFailure(text, "red", x(index), 7);
+}
+
+/** Returns a function that writes a label beside a position, in the first of these lines in which it overlaps no other, if any. */
+function labels(context, area, heights, taken = []) {
+  const rows = heights.map(() => [...taken]);
+  return (text, ink, x, gap = 4) => {
+    if (x < area.x || x > area.x + area.w) return;
+    const width = context.measureText(text).width + gap;
+    const isLeft = x + width > area.x + area.w;
+    const [start, end] = isLeft ? [x - width, x - gap] : [x + gap, x + width];
+    const row = rows.findIndex(row => row.every(other => end < other.start || start > other.end));
+    if (row < 0) return;
+    rows[row].push({start, end});
+    context.fillStyle = color("ground");
+    context.fillRect(start - 1, heights[row] - 10, end - start + 2, 13);
+    write(context, text, ink, x + (isLeft ? -gap : gap), heights[row], isLeft ? "right" : "left");
+  };
 }
 
 /** Calls `work` with the first and the last index of each run of equal values. */

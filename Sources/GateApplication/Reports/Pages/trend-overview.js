@@ -3,23 +3,23 @@
 const rows = [...document.querySelectorAll("#scenarios tbody tr")];
 /** Whether an event is a level shift. */
 const isShift = event => event.kind === "rise" || event.kind === "shift";
-const latest = values => values.findLast(value => value !== null) ?? null;
-function sortKeys(number) {
-  const series = seriesAt(number);
-  const value = name => latest(series.metrics.find(metric => metric.name === name)?.median ?? []);
-  const change = name => {
-    const metric = series.metrics.find(metric => metric.name === name);
-    const at = metric?.median.findLastIndex(value => value !== null) ?? -1;
-    return at >= 0 && metric.baseline[at] ? metric.median[at] / metric.baseline[at] - 1 : null;
-  };
-  const shift = series.events.findLast(isShift);
-  return {
-    state: series.state, name: series.name, peak: value("peak_rss"), peakChange: change("peak_rss"),
-    steady: value("steady_rss"), steadyChange: change("steady_rss"),
-    shift: shift ? runs.time[series.run[shift.index]] : null,
-  };
+/** The latest median of a metric and the baseline of that run; the other columns stay encoded, since there may be many series. */
+function lastOf(series, name) {
+  const metric = series.metrics.find(metric => metric.name === name);
+  if (!metric) return {};
+  const medians = scaled(metric, cumulated(metric.median)), at = medians.findLastIndex(value => value !== null);
+  const baseline = scaled(metric, repeated(metric.baseline))[at];
+  return {value: medians[at], change: baseline ? medians[at] / baseline - 1 : null};
 }
-let keys = null;
+function lastShift(series) {
+  const shift = series.events.findLast(isShift);
+  return shift ? runs.time[cumulated(series.run)[shift.index]] : null;
+}
+const sortKeys = {
+  state: series => series.state, name: series => series.name, shift: lastShift,
+  peak: series => lastOf(series, "peak_rss").value, peakChange: series => lastOf(series, "peak_rss").change,
+  steady: series => lastOf(series, "steady_rss").value, steadyChange: series => lastOf(series, "steady_rss").change,
+};
 
 for (const box of document.querySelectorAll(".timeline .copy")) {
   const button = make("button", {type: "button"}, "Copy");
@@ -27,40 +27,68 @@ for (const box of document.querySelectorAll(".timeline .copy")) {
   box.append(button);
 }
 
-function showOverview() {
-  overview = {env: view.env, branch: view.branch};
-  for (const name of ["q", "tag", "state", "env", "branch"]) if ($(name).value !== view[name]) $(name).value = view[name];
-  const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
-  let count = 0;
-  for (const row of rows) {
-    const series = data.series[row.dataset.series];
-    const text = row.textContent.toLowerCase();
-    const fits = words.every(word => text.includes(word)) && (!view.tag || series.tags.includes(view.tag))
-      && (!view.env || series.env === view.env) && (!view.branch || series.branch === view.branch)
-      && (!view.state || row.querySelector(".state").textContent.includes(view.state));
-    row.hidden = !fits;
-    count += fits;
-    row.querySelector("a").href = linkTo(series);
-  }
-  for (const a of document.querySelectorAll(".timeline a[data-series]")) a.href = linkTo(data.series[a.dataset.series]);
-  const text = count === rows.length ? `${count} shown` : `${count} of ${rows.length} shown`;
-  if ($("count").textContent !== text) $("count").textContent = text;
-  sort();
+for (const a of document.querySelectorAll(".timeline a[data-event]"))
+  a.addEventListener("click", event => {
+    event.preventDefault();
+    go({event: a.dataset.event}, true);
+    $("filters").scrollIntoView();
+  });
+
+const filters = ["q", "tag", "state", "env", "branch", "event"];
+/** Only so many rows are shown until all are asked for, as in trend.css before this script runs: they are most of the layout. */
+let mostRows = 100;
+const more = make("button", {type: "button", className: "needs-script more"});
+more.addEventListener("click", () => showRows(Infinity));
+$("scenarios").after(more);
+
+function showRows(count) {
+  mostRows = count;
+  showOverview();
 }
 
-function sort() {
+function showOverview() {
+  overview = {env: view.env, branch: view.branch};
+  for (const name of filters) if ($(name).value !== view[name]) $(name).value = view[name];
+  const fitting = sorted().filter(filter());
+  const shown = new Set(fitting.slice(0, mostRows));
+  for (const row of rows) row.hidden = !shown.has(row);
+  for (const row of shown) row.querySelector("a").href = linkTo(data.series[row.dataset.series]);
+  for (const a of document.querySelectorAll(".timeline a[data-series]")) a.href = linkTo(data.series[a.dataset.series]);
+  const text = shown.size === rows.length ? `${shown.size} shown` : `${shown.size} of ${rows.length} shown`;
+  if ($("count").textContent !== text) $("count").textContent = text;
+  more.textContent = `Show all ${fitting.length}`;
+  more.hidden = fitting.length === shown.size;
+}
+
+/** Returns a function that tells whether a row fits the view. */
+function filter() {
+  const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const ofEvent = view.event && new Set(cumulated(data.events.find(event => event.id === view.event)?.series));
+  return row => {
+    const series = data.series[row.dataset.series];
+    const text = row.textContent.toLowerCase();
+    return words.every(word => text.includes(word)) && (!view.tag || series.tags.includes(view.tag))
+      && (!view.env || series.env === view.env) && (!view.branch || series.branch === view.branch)
+      && (!ofEvent || ofEvent.has(Number(row.dataset.series)))
+      && (!view.state || row.querySelector(".state").textContent.includes(view.state));
+  };
+}
+
+/** All rows in the order of the view, which the table then has. */
+function sorted() {
   const [column, direction] = (view.sort || "state").split("-");
-  keys ??= new Map(rows.map(row => [row, sortKeys(row.dataset.series)]));
-  const key = row => keys.get(row)[column];
+  const keys = new Map(rows.map(row => [row, (sortKeys[column] ?? sortKeys.state)(data.series[row.dataset.series])]));
   const sign = direction === "down" ? -1 : 1;
   const compare = (a, b) => a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1
     : sign * (typeof a === "string" ? a.localeCompare(b, "en", {numeric: true}) : a - b);
-  const order = rows.toSorted((a, b) => compare(key(a), key(b)) || a.dataset.series - b.dataset.series);
-  document.querySelector("#scenarios tbody").append(...order);
+  const order = rows.toSorted((a, b) => compare(keys.get(a), keys.get(b)));
+  const body = document.querySelector("#scenarios tbody");
+  if (order.some((row, i) => row !== body.rows[i])) body.append(...order);
   for (const heading of document.querySelectorAll("#scenarios th[data-sort]")) {
     const isKey = heading.dataset.sort === column;
     heading.setAttribute("aria-sort", isKey ? (sign > 0 ? "ascending" : "descending") : "none");
   }
+  return order;
 }
 
 for (const heading of document.querySelectorAll("#scenarios th[data-sort]")) {
@@ -76,7 +104,7 @@ for (const heading of document.querySelectorAll("#scenarios th[data-sort]")) {
   });
 }
 $("filters").addEventListener("submit", event => event.preventDefault());
-for (const name of ["q", "tag", "state", "env", "branch"])
+for (const name of filters)
   $(name).addEventListener("input", () => go({[name]: $(name).value}));
 for (const row of rows)
   row.addEventListener("click", event => {

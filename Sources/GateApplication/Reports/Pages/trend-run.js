@@ -29,15 +29,15 @@ function readout() {
   const commit = runs.commit[run], isPinned = pin === selected;
   const address = data.commitURL && isCommit(commit) ? data.commitURL.replace("{commit}", commit) : null;
   const events = series.events.filter(event => event.index === selected);
-  const omitted = series.omitted[selected];
+  const omitted = series.omitted[selected], runsUntil = index => index + 1 + sum(series.omitted.slice(0, index + 1));
   const aside = open.section.querySelector(".readout");
   aside.replaceChildren(
     make("div", {className: "run"},
-      stepper("‹", "the run before", -1), make("strong", {}, `Run ${selected + 1} of ${series.run.length}`), stepper("›", "the next run", 1), pinner(isPinned)),
+      stepper("‹", "the run before", -1), make("strong", {}, `Run ${runsUntil(selected)} of ${runsUntil(series.run.length - 1)}`), stepper("›", "the next run", 1), pinner(isPinned)),
     make("p", {}, when(selected), " ", make("span", {className: `verdict verdict-${series.verdict[selected]}`}, series.verdict[selected])),
     make("p", {}, external(address, make("code", {}, commitName(selected))), " ", make("span", {className: "subject"}, runs.subject[run] ?? "")),
     make("p", {className: "quiet"}, series.branch ?? "no branch", isAddress(runs.build[run]) ? " · " : null, isAddress(runs.build[run]) ? external(runs.build[run], "build") : null,
-      omitted ? ` · ${omitted} earlier run${omitted > 1 ? "s" : ""} left out` : null),
+      omitted ? ` · the charts leave out ${omitted} run${omitted > 1 ? "s" : ""} before it` : null),
     valuesTable(selected),
     ...events.map(event => make("p", {className: `event event-${event.kind}`}, event.text)),
     ...range());
@@ -58,8 +58,8 @@ function pinner(isPinned) {
   return button;
 }
 
-/** A metric's name, with line breaks allowed after its dots. */
-const breakable = name => name.split(/(?<=\.)/).flatMap(part => [part, make("wbr")]);
+/** A metric's name, with line breaks as in PageWords.breakable. */
+const breakable = name => name.split(/(?<=[/_.:-])/).flatMap(part => [part, make("wbr")]);
 
 function valuesTable(index) {
   const parts = open.series.parts.filter(part => part.values[index]);

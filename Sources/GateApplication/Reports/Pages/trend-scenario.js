@@ -17,9 +17,19 @@ function external(address, ...content) {
   return isAddress(address) ? make("a", {href: address, target: "_blank", rel: "noopener noreferrer"}, ...content) : make("span", {}, ...content);
 }
 
+/** The section of a series. Where scripts run, the content of `noscript` is text; it becomes elements when they are needed. */
+function sectionOf(number) {
+  const text = $(`text-${number}`);
+  if (text) {
+    text.outerHTML = text.textContent;
+    $(`series-${number}`).classList.add("closed");
+  }
+  return $(`series-${number}`);
+}
+
 function showScenario(number) {
   const series = seriesAt(number);
-  const section = $(`series-${number}`);
+  const section = sectionOf(number);
   const isNew = open?.series !== series, lastSelected = open?.selected;
   const focused = isNew ? null : document.activeElement?.closest(".plot")?.closest("figure");
   close();

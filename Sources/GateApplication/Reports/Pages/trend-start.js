@@ -18,12 +18,16 @@ function show(next) {
 }
 
 root.classList.replace("no-script", "scripts");
-for (const section of document.querySelectorAll(".series")) section.classList.add("closed");
-for (const a of document.querySelectorAll("a.back"))
-  a.addEventListener("click", event => {
-    event.preventDefault();
-    back();
-  });
+document.addEventListener("click", event => {
+  if (!event.target.closest("a.back")) return;
+  event.preventDefault();
+  back();
+});
+addEventListener("beforeprint", () => {
+  if (open) return;
+  showRows(Infinity);
+  for (const number of data.series.keys()) sectionOf(number);
+});
 addEventListener("popstate", () => show(parsedView()));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(view));
 

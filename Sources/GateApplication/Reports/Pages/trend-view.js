@@ -9,35 +9,45 @@ const runs = data.runs;
 
 // MARK: Columns
 
-const numbers = text => text ? text.split(" ").map(word => word === "-" ? null : Number(word)) : [];
+/** The values of a column (`TrendData.Column`). */
+function numbers(text) {
+  const values = [];
+  for (const word of text ? text.split(" ") : []) {
+    const value = parseInt(word, 10), star = word.indexOf("*");
+    for (let count = star < 0 ? 1 : Number(word.slice(star + 1)); count > 0; count--) values.push(Number.isNaN(value) ? null : value);
+  }
+  return values;
+}
 function cumulated(text) {
   let last = 0;
   return numbers(text).map(value => value === null ? null : (last += value));
 }
+const sum = values => values.reduce((a, b) => a + b, 0);
 const repeated = ({counts, values}) => counts.flatMap((count, i) => Array(count).fill(values[i]));
 runs.time = cumulated(runs.time);
 for (const name of ["commit", "dirty", "subject", "build"]) runs[name] = repeated(runs[name]);
 
+const verdictsOf = text => numbers(text).map(index => data.verdicts[index]);
+const scaled = (metric, values) => values.map(value => value === null ? null : value * metric.scale);
+function metricOf(raw) {
+  const median = scaled(raw, cumulated(raw.median)), below = scaled(raw, numbers(raw.below)), above = scaled(raw, numbers(raw.above));
+  const [baseline, allowed, limit] = [raw.baseline, raw.allowed, raw.limit].map(column => scaled(raw, repeated(column)));
+  return {
+    name: raw.name, unit: raw.unit, creepStart: raw.creepStart ?? null, median, baseline, allowed, limit,
+    low: median.map((value, i) => value === null ? null : value - below[i]),
+    high: median.map((value, i) => value === null ? null : value + above[i]),
+    verdict: verdictsOf(raw.verdict),
+  };
+}
+
 const decoded = new Map();
 /** A series with its columns as plain values. */
-function seriesAt(text) {
-  const number = Number(text);
+function seriesAt(number) {
   if (decoded.has(number)) return decoded.get(number);
   const raw = data.series[number];
-  const metrics = raw.metrics.map(metric => {
-    const scaled = values => values.map(value => value === null ? null : value * metric.scale);
-    const median = scaled(cumulated(metric.median)), below = scaled(numbers(metric.below)), above = scaled(numbers(metric.above));
-    const [baseline, allowed, limit] = [metric.baseline, metric.allowed, metric.limit].map(column => scaled(repeated(column)));
-    return {
-      name: metric.name, unit: metric.unit, creepStart: metric.creepStart ?? null, median, baseline, allowed, limit,
-      low: median.map((value, i) => value === null ? null : value - below[i]),
-      high: median.map((value, i) => value === null ? null : value + above[i]),
-      verdict: [...metric.verdict].map(digit => data.verdicts[digit]),
-    };
-  });
   const series = {
-    ...raw, number, metrics, run: cumulated(raw.run), verdict: [...raw.verdict].map(digit => data.verdicts[digit]),
-    omitted: repeated(raw.omitted),
+    ...raw, number, metrics: raw.metrics.map(metricOf), run: cumulated(raw.run),
+    verdict: verdictsOf(raw.verdict), omitted: repeated(raw.omitted),
     parts: raw.parts.map(({name, amount}) => ({name, values: cumulated(amount).map(v => v === null ? null : v * 1024)})),
   };
   decoded.set(number, series);
@@ -48,7 +58,7 @@ function seriesAt(text) {
 
 const defaults = {
   scenario: "", env: "", branch: "", metric: "", x: "order", scale: "absolute", zero: "", from: "", to: "", pin: "",
-  q: "", tag: "", state: "", sort: "",
+  q: "", tag: "", state: "", event: "", sort: "",
 };
 const scenarioOptions = ["metric", "x", "scale", "zero", "from", "to", "pin"];
 let view = {...defaults};

@@ -54,9 +54,13 @@ extension TrendEvent {
 
   /// The command that searches for the commit, with the scenario that changed most; nil if no commit caused it, or if
   /// memory fell.
+  ///
+  /// A scenario that another tool has measured is unknown to the project.
   var bisectCommand: [String]? {
     guard let commits, kind == .rise || kind == .mixed || kind == .creep,
-      let change = mainChanges.first(where: { $0.size > 0 && !$0.metric.isCounted })
+      let change = mainChanges.first(where: {
+        $0.size > 0 && !$0.metric.isCounted && !ForeignTool.hasMeasured(in: $0.environment)
+      })
     else { return nil }
     return ["highwater", "bisect", "--good", commits.good, "--bad", commits.bad, "--metric", change.metric.text]
       + (kind == .creep ? ["--all-steps"] : []) + [change.scenario.text]
