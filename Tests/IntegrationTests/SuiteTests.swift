@@ -62,6 +62,44 @@ struct SuiteTests {
     #expect(!outcome.text.contains("tests failed") && !outcome.text.contains("INTERNALERROR"), "\(outcome.text)")
   }
 
+  /// The launcher with all engines, from Debian's package `junit5`.
+  private static let junitConsole = "/usr/share/java/junit-platform-console-standalone.jar"
+
+  private func compileJava(_ text: String, in project: TemporaryProject) throws {
+    try project.write(text, to: "CacheTest.java")
+    let outcome = try Highwater.shell("javac -d classes -cp \(Self.junitConsole) CacheTest.java", in: project)
+    #expect(outcome.code == 0, "\(outcome.text)")
+  }
+
+  @Test("JUnit reports each test by an agent, also one of several invocations of a method")
+  func junit() throws {
+    let project = try TemporaryProject()
+    func tests(keeping mebibytes: Int) -> String {
+      """
+      import java.util.Arrays;
+      import org.junit.jupiter.api.*;
+      import org.junit.jupiter.params.ParameterizedTest;
+      import org.junit.jupiter.params.provider.ValueSource;
+
+      @TestMethodOrder(MethodOrderer.MethodName.class)
+      class CacheTest {
+        static byte[] kept;
+        @Test void a_innocent() {}
+        @ParameterizedTest @ValueSource(ints = {1, \(mebibytes)}) void b_grown(int mebibytes) {
+          kept = new byte[mebibytes << 20];
+          Arrays.fill(kept, (byte) 1);
+        }
+        @Test void c_innocent() {}
+      }
+      """
+    }
+    try compileJava(tests(keeping: 1), in: project)
+    try expectRegression(
+      of: "CacheTest#b_grown(int)[2] (CacheTest.java:", in: project,
+      ["java", "-jar", Self.junitConsole, "-cp", "classes", "--scan-classpath"]
+    ) { try compileJava(tests(keeping: 40), in: project) }
+  }
+
   @Test("Programs that list their tests run each of them in a process of its own")
   func go() throws {
     let project = try TemporaryProject()

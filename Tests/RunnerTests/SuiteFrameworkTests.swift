@@ -59,7 +59,7 @@ struct SuiteFrameworkTests {
     "The words of a command name its framework",
     arguments: [
       ("swift test", ["swift"]), ("swift build", ["pytest", "node"]), ("go test ./...", ["go"]),
-      ("ctest -V", ["ctest"]),
+      ("ctest -V", ["ctest"]), ("./mvnw test", ["junit"]),
     ])
   func candidates(line: String, names: [String]) {
     #expect(SuiteFramework.candidates(for: line.split(separator: " ").map(String.init)).map(\.name.rawValue) == names)

@@ -2,7 +2,7 @@ import Foundation
 import PackagePlugin
 
 /// Embeds files in the program, so that it is one file: the texts of the pages, the plugins of test frameworks, the pipelines
-/// that `init` writes, and the libraries for profiled targets.
+/// that `init` writes, and the libraries for profiled targets and for tests in Java.
 ///
 /// String literals cost the compiler almost nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
 @main
@@ -19,10 +19,16 @@ struct Embed: BuildToolPlugin {
       + ["allocator", "sampler"].map { "AllocationSampler/\($0).h" }
       + ["CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
+    let reporter =
+      ["agent", "class_file", "heap", "java_calls", "names", "record"].map { "JUnitReporter/\($0).c" }
+      + ["interface", "java_calls", "junit"].map { "JUnitReporter/\($0).h" } + ["HeapSampler/java_interface.h"]
     switch target.name {
     case "GateApplication":
       let folders = ["Reports/Pages", "Suite/Plugins"]
-      return [try texts(in: folders.map { target.directoryURL.appending(path: $0) }, context)]
+      return [
+        try texts(in: folders.map { target.directoryURL.appending(path: $0) }, context),
+        library("EmbeddedJUnitReporter", reporter, in: sources, context),
+      ]
     case "GateProbe":
       return [
         library("EmbeddedLibrary", sampler, in: sources, context),

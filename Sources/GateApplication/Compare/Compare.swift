@@ -95,7 +95,8 @@ extension ScenarioResult {
   fileprivate func compared(_ suite: SuiteResult, with other: SuiteResult?) -> ScenarioResult {
     var suite = suite
     let log = TestLog(of: suite.tests.map(\.run))
-    let comparison = SuiteComparison(with: other.map { TestLog(of: $0.tests.map(\.run)).entries })
+    let comparison = SuiteComparison(
+      with: other.map { TestLog(of: $0.tests.map(\.run)).entries }, tolerance: suite.tolerance)
     suite.hasBaseline = other != nil
     (suite.tests, suite.missing) = (comparison.results(of: log), comparison.missing(from: log))
     var result = ScenarioResult(of: suite)

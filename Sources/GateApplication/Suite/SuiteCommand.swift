@@ -16,8 +16,9 @@ struct SuiteCommand: UseCaseCommand {
         highwater suite -- pytest                  # 0 is pass, 1 is a regression
         highwater suite --limit 200MiB -- pytest   # also without a baseline
 
-      Frameworks: pytest, go test, cargo test, swift test, node --test, ctest, and with --framework googletest or catch2 a \
-      program of these. Test programs that can list their tests run each one in its own process; pytest and Node.js do not.
+      Frameworks: pytest, go test, cargo test, swift test, node --test, JUnit (mvn or java), ctest, and with --framework googletest \
+      or catch2 a program of these. Test programs that can list their tests run each one in its own process; \
+      pytest, Node.js and JUnit do not.
 
       Exit codes: 0 pass, 1 a test needs more, 2 bad arguments, 3 a test failed, the suite crashed or no test was reported, \
       4 it could not be decided, 5 no baseline.

@@ -44,6 +44,9 @@ package struct SuiteResult: Sendable, Equatable, Codable {
 
   package func tests(with verdict: Verdict) -> [TestResult] { tests.filter { $0.verdict == verdict } }
 
+  /// How much more any of its tests may need.
+  package var tolerance: SuiteTolerance { framework == SuiteRule.Framework.junit.rawValue ? .java : .standard }
+
   /// The tests with the highest peaks, in descending order.
   package func heaviest(_ most: Int) -> [(test: TestResult, figures: TestFigures)] {
     let measured = tests.compactMap { test in test.run.figures.map { (test: test, figures: $0) } }

@@ -2,7 +2,7 @@
 package struct SuiteRule: Sendable, Equatable {
   /// The frameworks by their names in commands and files.
   package enum Framework: String, Sendable, CaseIterable {
-    case pytest, go, cargo, swift, node, ctest, googletest, catch2
+    case pytest, go, cargo, swift, node, junit, ctest, googletest, catch2
   }
 
   /// nil for the one that the words of the command name.

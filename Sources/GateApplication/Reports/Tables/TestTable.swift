@@ -8,7 +8,7 @@ enum TestTable {
   ///
   /// Those that need no more than what any test may need more are left out: which of them come first is chance.
   static func heaviest(of result: SuiteResult) -> Table {
-    let heaviest = result.heaviest(mostHeaviest).filter { $0.figures.peak > SuiteTolerance.standard.absolute }
+    let heaviest = result.heaviest(mostHeaviest).filter { $0.figures.peak > result.tolerance.absolute }
     let rows = heaviest.map { test, figures -> [Table.Cell] in
       // A test with a process of its own keeps nothing.
       let kept = figures.kept == .zero ? "" : Format.amount(figures.kept)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 
 /// What is known of a test framework: how its tests are told apart and chosen.
@@ -25,6 +26,7 @@ struct SuiteFramework: Sendable {
       case .cargo: .cargo
       case .swift: .swift
       case .node: .node
+      case .junit: .junit
       case .ctest: .ctest
       case .googletest: .googleTest
       case .catch2: .catch2
@@ -37,9 +39,10 @@ struct SuiteFramework: Sendable {
     (self.name, self.isRun, self.method) = (name, isRun, method)
   }
 
-  /// The frameworks that a command may run: the one that its words name, or else any with a plugin, as behind `make test`.
+  /// The frameworks that a command may run: the one that its words name, or else any whose plugin nobody notices, as behind
+  /// `make test`.
   static func candidates(for words: [String]) -> [SuiteFramework] {
-    all.first { $0.isRun(words) }.map { [$0] } ?? all.filter { $0.reported != nil }
+    all.first { $0.isRun(words) }.map { [$0] } ?? all.filter { $0.reported?.isQuiet == true }
   }
 
   /// The value of a variable that lists words, with one more; what is empty is left out.
@@ -54,10 +57,21 @@ struct SuiteFramework: Sendable {
 struct ReportedTests: Sendable {
   /// The file of the plugin, which the runner writes into a folder of its own.
   let plugin: String
+  /// The library that is the plugin, in Base64; nil if the plugin is a text that the build embeds.
+  var library: String?
+  /// Whether it changes nothing in programs that do not run the framework.
+  var isQuiet = true
   /// The variables that load the plugin from that folder, beside those that are set.
   let variables: @Sendable (_ folder: String, _ set: [String: String]) -> [String: String]
   /// The command for some tests only, as far as the plugin does not choose them.
   let selection: @Sendable (_ words: [String], _ tests: [String]) -> [String]
+
+  /// What the file of the plugin contains.
+  var contents: [UInt8] {
+    if let library { return Array(Data(base64Encoded: library) ?? Data()) }
+    guard let text = EmbeddedText.named(plugin) else { preconditionFailure("the build embeds the plugins") }
+    return Array(text.utf8)
+  }
 }
 
 extension Collection<String> {

@@ -39,10 +39,11 @@ struct SuiteMeasurement {
       approved = other.log.entries
     }
     guard let first = try run(runner) else { return nil }
-    let comparison = SuiteComparison(with: approved, limit: scenario.target.suite?.limit)
     var result = SuiteResult(
       name: scenario.name, framework: frameworks.map(\.name.rawValue).joined(separator: ", "),
       command: scenario.target.command.words, environment: environment)
+    let comparison = SuiteComparison(
+      with: approved, tolerance: result.tolerance, limit: scenario.target.suite?.limit)
     result.hasBaseline = approved != nil
     result.tests = comparison.results(of: first.log)
     result.missing = comparison.missing(from: first.log)

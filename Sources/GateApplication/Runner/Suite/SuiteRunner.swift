@@ -36,8 +36,7 @@ struct SuiteRunner {
     (self.frameworks, self.scratch, self.output, self.invocation) = (frameworks, scratch, output, invocation)
     var scenario = scenario
     for tests in frameworks.compactMap(\.reported) {
-      guard let text = EmbeddedText.named(tests.plugin) else { preconditionFailure("the build embeds the plugins") }
-      try SafeFile.write(Array(text.utf8), to: "\(scratch)/plugins/\(tests.plugin)")
+      try SafeFile.write(tests.contents, to: "\(scratch)/plugins/\(tests.plugin)")
       let set = invocation.variables.merging(scenario.target.environment) { _, own in own }
       scenario.target.environment.merge(tests.variables("\(scratch)/plugins", set)) { _, new in new }
     }
