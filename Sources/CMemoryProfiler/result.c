@@ -289,7 +289,10 @@ static int has_useful_sources(const char *module) {
   return 1;
 }
 
-static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {
+/// Of several functions at its place, the outermost comes first; if `is_inside_out`, the innermost, as in stacks of releases.
+static void write_node(
+  FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight, int is_inside_out
+) {
   struct hw_place place = hw_tree_place(node);
   uint32_t parent = hw_tree_parent(node);
   if (place.module == HW_COPY || place.module == HW_RELEASE) {
@@ -307,10 +310,13 @@ static void write_node(FILE *file, const struct hw_code *code, uint32_t node, st
   int count = has_useful_sources(module) ? hw_sources_at(place, &sources) : 0;
   struct hw_source outer = count > 0 ? sources[0] : (struct hw_source){"", "", 0};
   outer.function = hw_function_at(code, place);
-  // Only the innermost one has memory.
-  write_line(file, node, parent, count > 1 ? (struct hw_weight){0} : weight, module, outer, 0);
-  for (int at = 1; at < count; at++) {
-    write_line(file, node, node, at == count - 1 ? weight : (struct hw_weight){0}, module, sources[at], 1);
+  int last = count > 1 ? count - 1 : 0;
+  for (int at = 0; at <= last; at++) {
+    int frame = is_inside_out ? last - at : at;
+    // Only the last one has memory.
+    write_line(
+      file, node, at == 0 ? parent : node, at == last ? weight : (struct hw_weight){0}, module,
+      frame == 0 ? outer : sources[frame], frame > 0);
   }
 }
 
@@ -349,9 +355,9 @@ static void add(struct sums *sums, const struct hw_snapshot *snapshot) {
 }
 
 /// Writes the nodes that have memory, and their callers, which come first; and begins new sums.
-static void write_nodes(FILE *file, const struct hw_code *code, struct sums *sums) {
+static void write_nodes(FILE *file, const struct hw_code *code, struct sums *sums, int is_inside_out) {
   for (uint32_t node = 1; node < sums->count; node++) {
-    if (sums->needed[node]) write_node(file, code, node, sums->weights[node]);
+    if (sums->needed[node]) write_node(file, code, node, sums->weights[node], is_inside_out);
   }
   memset(sums->weights, 0, sums->count * sizeof *sums->weights);
   memset(sums->needed, 0, sums->count);
@@ -366,12 +372,12 @@ static void write_members(FILE *file, const struct group *group) {
       const struct member *member = &group->members[at];
       if (member->code == NULL || !hw_code_has_perf_map(member->code)) add(&sums, &member->snapshot);
     }
-    write_nodes(file, NULL, &sums);
+    write_nodes(file, NULL, &sums, 0);
     for (size_t at = 0; at < group->count; at++) {
       const struct member *member = &group->members[at];
       if (member->code == NULL || !hw_code_has_perf_map(member->code)) continue;
       add(&sums, &member->snapshot);
-      write_nodes(file, member->code, &sums);
+      write_nodes(file, member->code, &sums, 0);
     }
   }
   free_sums(&sums);
@@ -411,7 +417,7 @@ static void write_releases(FILE *file, const struct group *group) {
       if (released.node != 0) add_weight(&sums, (struct hw_weight){.node = released.node, .live = (int64_t)released.bytes});
     }
     write_head(file, group, "releases", 0, (struct hw_snapshot){0});
-    write_nodes(file, NULL, &sums);
+    write_nodes(file, NULL, &sums, 1);
     fputs("end\n", file);
   }
   free_sums(&sums);
