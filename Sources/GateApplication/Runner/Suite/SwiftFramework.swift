@@ -14,13 +14,18 @@ extension SuiteFramework {
         tests: { output, program in
           // text from outside: the lists of Swift Testing and XCTest, as in `AppTests.CacheTests/isEmpty()`
           let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-          let names = lines.filter { $0.contains(".") && $0.contains("/") && !$0.contains(" ") }
           let isSwiftTesting = program.words.contains(swiftTesting)
+          // A test of Swift Testing need not be in a type.
+          let names = lines.filter { line in
+            line.contains(".") && !line.contains(" ") && (line.contains("/") || isSwiftTesting && line.hasSuffix(")"))
+          }
           return program.tests(names) { isSwiftTesting ? ["--filter", "^\(escaped($0))(/|$)"] : [$0] }
-        }))
+        }, listingExits: [0, noSwiftTesting]))
   )
 
   private static let swiftTesting = "swift-testing"
+  /// The exit code of Swift Testing without a test of its own (`EX_UNAVAILABLE`).
+  private static let noSwiftTesting = 69
 
   /// Builds the tests, and writes the bundle once for each library to the log of programs (``TestPrograms``).
   private static let buildScript = """
