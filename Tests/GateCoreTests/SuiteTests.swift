@@ -98,6 +98,7 @@ struct SuiteTests {
     #expect(verdict(again: 30, moved: 28) == .inconclusive)
     #expect(decision.cleared(alone: alone, cause: nil).verdict == .pass)
     #expect(decision.notRunAlone.verdict == .inconclusive)
+    #expect(decision.explainsRise(figures(16)) && !decision.explainsRise(figures(15)))
   }
 
   @Test("The runs alone of another commit decide, if there are any")

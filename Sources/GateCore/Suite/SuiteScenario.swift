@@ -118,7 +118,8 @@ extension SuiteResult {
 extension TestResult {
   fileprivate var metricResult: MetricResult? {
     guard let reason else { return nil }
-    let (metric, from, to, allowed) = reason.figures
+    let (metric, known, to, allowed) = reason.figures
+    let from = if case .showsIn = reason { baseline?.figures[metric] } else { known }
     let limit: Bytes? = if case .overLimit(let limit) = reason { limit } else { nil }
     let now = to ?? run.figures?[metric]
     return MetricResult(
@@ -148,8 +149,10 @@ extension TestReason {
     case .fallen(let metric, let from, let to), .takenOver(let metric, let from, let to),
       .notRepeated(let metric, let from, let to), .suspected(let metric, let from, let to),
       .undecided(let metric, let from, let to), .notRunAlone(let metric, let from, let to),
-      .becauseOfOthers(let metric, let from, let to, _), .showsIn(_, let metric, let from, let to):
+      .becauseOfOthers(let metric, let from, let to, _):
       (metric, from, to, nil)
+    // The others are of the test that it shows in.
+    case .showsIn(_, let metric, _, _): (metric, nil, nil, nil)
     }
   }
 }

@@ -29,6 +29,11 @@ package struct SuspectDecision: Sendable {
     entry.rise(of: metric, to: figures, beyond: tolerance) != nil
   }
 
+  /// Whether a run alone explains the rise: it is above what was approved, by half as much as in the suite or more.
+  package func explainsRise(_ figures: TestFigures) -> Bool {
+    showsRise(figures) && 2 * (figures[metric] - entry.figures[metric]).count >= rise.count
+  }
+
   /// Whether the test needs clearly more in this run, after some of the tests before it, than alone.
   package func showsOthers(_ figures: TestFigures, alone: [TestFigures]) -> Bool {
     guard let alone = alone.map({ $0[metric] }).min() else { return false }

@@ -70,7 +70,7 @@ struct SuspectStage {
       suspect.alone = try runAlone(suspect, in: nil)
       if suspect.alone.isEmpty {
         result.tests[suspect.index] = suspect.decision.notRunAlone
-      } else if suspect.alone.allSatisfy(suspect.decision.showsRise) {
+      } else if suspect.alone.allSatisfy(suspect.decision.explainsRise) {
         risen.append(suspect)
       } else {
         cleared.append(suspect)
@@ -79,14 +79,14 @@ struct SuspectStage {
     return (risen, cleared.sorted { $0.index < $1.index })
   }
 
-  /// Runs a test alone until a run does not show the rise; empty if it cannot be run alone.
+  /// Runs a test alone until a run does not explain the rise; empty if it cannot be run alone.
   private func runAlone(_ suspect: Suspect, in checkout: String?) throws -> [TestFigures] {
     var alone: [TestFigures] = []
     for number in 1...SuspectDecision.runs {
       let run = try run([suspect.name], of: suspect.name, in: checkout, number: number, of: SuspectDecision.runs)
       guard let figures = run?.figures(of: suspect.name) else { return [] }
       alone.append(figures)
-      if checkout == nil, !suspect.decision.showsRise(figures) { break }
+      if checkout == nil, !suspect.decision.explainsRise(figures) { break }
     }
     return alone
   }

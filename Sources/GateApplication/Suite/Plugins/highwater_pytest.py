@@ -31,6 +31,20 @@ def trim():
         pass  # another allocator than that of glibc
 
 
+class Mallinfo2(ctypes.Structure):
+    """Of mallinfo(3)."""
+
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+
+
+try:
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Mallinfo2
+except (AttributeError, OSError):
+    mallinfo2 = None  # before glibc 2.33, or another allocator
+
+
 def identity(descriptor):
     """Of the open file: a test may close a descriptor, and then open another file with its number."""
     facts = fstat(descriptor)
@@ -53,6 +67,7 @@ class Log:
             self.mark = None
         self.identities = [identity(file) for file in self.files]
         self.must_trim = True
+        self.free = self.next_look = 0
         self.is_lost = False
 
     def attempt(self, record, *arguments):
@@ -80,9 +95,23 @@ class Log:
         except OSError:
             return False
 
+    def has_freed(self):
+        """Whether more of malloc's memory is free than at the last look, resident or not: a test may free what others left.
+
+        A look takes milliseconds where much is free in small pieces, so that it takes a twentieth of the time at most.
+        """
+        begin = monotonic()
+        if mallinfo2 is None or begin < self.next_look:
+            return False
+        before, self.free = self.free, mallinfo2().fordblks
+        end = monotonic()
+        self.next_look = end + 20 * (end - begin)
+        return self.free - before > TRIMMED
+
     def begin(self, test, file, line):
-        if self.must_trim:
+        if self.has_freed() or self.must_trim:
             trim()
+        self.must_trim = False
         is_reset = self.reset()
         self.resident, peak = self.memory()
         self.started = monotonic()
@@ -91,7 +120,10 @@ class Log:
     def end(self, test, outcome):
         resident, peak = self.memory()
         seconds = round(monotonic() - self.started, 6)
-        self.must_trim = resident - self.resident > TRIMMED
+        if resident - self.resident > TRIMMED:
+            # What it keeps is what it does not free.
+            trim()
+            resident, _ = self.memory()
         self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
 
     def write(self, **fields):
