@@ -183,6 +183,16 @@ static void read_memory(pid_t thread, struct hw_record *record) {
   }
 }
 
+/// Reads the name of a process, which is that of its first thread; others may have names of their own.
+static void read_name(pid_t process, struct hw_record *record) {
+  char text[sizeof record->command + 1];
+  read_file(process, "comm", text, sizeof text);
+  size_t length = strcspn(text, "\n");
+  if (length == 0 || length >= sizeof record->command) return;
+  memcpy(record->command, text, length);
+  record->command[length] = 0;
+}
+
 /// The anonymous memory of a thread's process in bytes; `statm` takes half the time of `status`.
 static int64_t anonymous_memory(pid_t thread) {
   char text[256];
@@ -334,6 +344,7 @@ static void note_exit(pid_t thread, int64_t highest, hw_record_handler handler, 
   if (hw_profile_is_on() && record.stage != 0) hw_profile_first_exit(pid);
   else if (hw_profile_is_on()) hw_profile_exit(pid);
   read_memory(thread, &record);
+  if (pid != thread) read_name(pid, &record);
   handler(context, record);
 }
 

@@ -60,6 +60,30 @@ struct TreePeakTests {
     #expect(tree > 62 * Self.mebibyte && tree < 85 * Self.mebibyte, "\(tree)")
   }
 
+  @Test("A process that is killed has its own name, not that of one of its threads")
+  func threadNames() throws {
+    let script = """
+      import ctypes, subprocess, sys, threading, time
+      def named():
+          ctypes.CDLL(None).prctl(15, b"helper", 0, 0, 0)
+          time.sleep(60)
+      if len(sys.argv) > 1:
+          x = b"1" * (40 << 20)
+          for n in range(8): threading.Thread(target=named).start()
+          time.sleep(0.3)
+          print("up", flush=True)
+          time.sleep(60)
+      child = subprocess.Popen([sys.executable, "-S", __file__, "child"], stdout=subprocess.PIPE)
+      child.stdout.readline()
+      child.kill()
+      child.wait()
+      """
+    let path = harness.testProcesses.file("threads.py", script)
+    let (recording, _) = try measured("exec python3 -S \(path)")
+    let main = try #require(recording.processes.first { $0.isMain })
+    #expect(main.peak > .mebibytes(40) && main.command.hasPrefix("python"), "\(main.command)")
+  }
+
   @Test("The memory of a forked copy counts by its growth")
   func copies() throws {
     let script = """
