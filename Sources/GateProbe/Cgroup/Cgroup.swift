@@ -52,13 +52,11 @@ extension Cgroup {
   /// Whether a process with this text of `/proc/<pid>/cgroup` is neither in it nor below it (cgroups(7)).
   func isLeft(by membership: String) -> Bool {
     guard let memory, before == nil else { return false }
-    let lines = membership.split(separator: "\n").map {
-      $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    let line = membership.split(separator: "\n").first { line in
+      let controllers = CgroupMembership.controllers(in: line)
+      return memory.version == .v2 ? controllers.isEmpty : controllers.contains("memory")
     }
-    let own = lines.first { line in
-      line.count > 2 && (memory.version == .v2 ? line[0] == "0" : line[1].split(separator: ",").contains("memory"))
-    }
-    return own.map { !$0[2].split(separator: "/").contains(name[...]) } ?? false
+    return line.map { CgroupMembership($0)?.path.contains(name) != true } ?? false
   }
 }
 

@@ -19,8 +19,8 @@ struct CgroupMap: Sendable, Equatable {
   /// Skips a hierarchy if the runner's cgroup is not below its mounted root, as in some containers.
   init(membership: String, mounts: String) {
     let lines = membership.split(separator: "\n")
-    let memberships = lines.compactMap(Membership.init)
-    hasLegacyMemory = lines.contains { Membership.controllers(in: $0).contains("memory") }
+    let memberships = lines.compactMap(CgroupMembership.init)
+    hasLegacyMemory = lines.contains { CgroupMembership.controllers(in: $0).contains("memory") }
     hierarchies = MountLine.all(in: mounts).compactMap(Mount.init).compactMap { mount in
       memberships.first { $0.belongs(to: mount) }.flatMap { Hierarchy(of: $0, in: mount) }
     }
@@ -57,10 +57,10 @@ enum CgroupVersion: Sendable {
   case v1, v2
 }
 
-/// A line of `/proc/self/cgroup`, such as `4:memory:/jobs/7`, or `0::/jobs/7` for v2.
-private struct Membership {
+/// A line of `/proc/<pid>/cgroup`, such as `4:memory:/jobs/7`, or `0::/jobs/7` for v2.
+struct CgroupMembership {
   let controllers: Set<String>
-  /// The path components from the root of the hierarchy to the runner's own cgroup.
+  /// The path components from the root of the hierarchy to the process's cgroup.
   let path: [String]
 
   init?(_ line: Substring) {
@@ -76,7 +76,7 @@ private struct Membership {
     return Set(fields.dropFirst().first?.split(separator: ",").map(String.init) ?? [])
   }
 
-  func belongs(to mount: Mount) -> Bool {
+  fileprivate func belongs(to mount: Mount) -> Bool {
     mount.version == .v2 ? controllers.isEmpty : !controllers.isDisjoint(with: mount.options)
   }
 }
@@ -104,7 +104,7 @@ private struct Mount {
 }
 
 extension CgroupMap.Hierarchy {
-  fileprivate init?(of membership: Membership, in mount: Mount) {
+  fileprivate init?(of membership: CgroupMembership, in mount: Mount) {
     guard membership.path.starts(with: mount.root) else { return nil }
     version = mount.version
     controllers = mount.version == .v2 ? [] : membership.controllers

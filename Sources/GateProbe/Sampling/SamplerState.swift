@@ -47,7 +47,7 @@ struct SamplerState: ~Copyable {
   private(set) var lastTree: Int64 = 0
   /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
   private var lastTreeIsSum = true
-  private var nextOutsideSearch: Int64 = 0
+  var nextOutsideSearch: Int64 = 0
   /// What the tree holds at most besides pages of files, as the last reading of the cgroup shows it.
   private var mostCounted = Int64.max
   /// The highest lower bound that the peaks of the processes give for the tree (``TrackedProcess/treePeak``).
@@ -230,8 +230,8 @@ extension SamplerState {
     let counted = treeMemory?.read()?.count
     guard let counted else { return sum }
     let lag = CgroupMemoryReader.largestLag
-    if sum - file - outsideSum > counted + lag { findOutside(at: time) }
-    let outside = outsideSum
+    var outside = outsideSum
+    if sum - file - outside > counted + lag, findOutside(at: time) { outside = outsideSum }
     let inside = sum - file - outside
     let least = main?.isOutside == true ? 0 : memory?.nonFileMemory ?? 0
     let corrected = max(min(max(inside, counted - lag), counted + lag), least)
@@ -240,22 +240,6 @@ extension SamplerState {
     unmapped = corrected - inside
     return file + corrected + outside
   }
-
-  /// Finds processes that have left the cgroup: the cgroup counts less than they hold.
-  ///
-  /// It also counts less where they share memory after a fork, so this is not repeated in each reading.
-  private mutating func findOutside(at time: Int64) {
-    guard let cgroup, time >= nextOutsideSearch else { return }
-    nextOutsideSearch = time + Self.outsideSearchInterval
-    var at = 0
-    while at < tracked.count {
-      tracked[at].checkMembership(of: cgroup)
-      at += 1
-    }
-  }
-
-  /// In nanoseconds; a search costs some 10 µs for each process.
-  private static let outsideSearchInterval: Int64 = 100_000_000
 
   /// The activity of the main process; nil once it has ended, and if the next reading is not due.
   private mutating func activity(at time: Int64) -> Activity? {
@@ -285,16 +269,6 @@ extension SamplerState {
     var (sum, at): (Int64, Int) = (0, 0)
     while at < tracked.count {
       sum += tracked[at].ownAnonymous
-      at += 1
-    }
-    return sum
-  }
-
-  /// The part of it that processes outside of the cgroup hold.
-  private var outsideSum: Int64 {
-    var (sum, at): (Int64, Int) = (0, 0)
-    while at < tracked.count {
-      if tracked[at].isOutside { sum += tracked[at].ownAnonymous }
       at += 1
     }
     return sum
