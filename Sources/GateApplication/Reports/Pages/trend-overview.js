@@ -74,10 +74,17 @@ function filter() {
   };
 }
 
+const decodedKeys = new Map();
+/** By what each row is sorted; decoded once, since each letter of a filter sorts again. */
+function keysOf(column) {
+  if (!decodedKeys.has(column)) decodedKeys.set(column, new Map(rows.map(row => [row, sortKeys[column](data.series[row.dataset.series])])));
+  return decodedKeys.get(column);
+}
+
 /** All rows in the order of the view, which the table then has. */
 function sorted() {
   const [column, direction] = (view.sort || "state").split("-");
-  const keys = new Map(rows.map(row => [row, (sortKeys[column] ?? sortKeys.state)(data.series[row.dataset.series])]));
+  const keys = keysOf(Object.hasOwn(sortKeys, column) ? column : "state");
   const sign = direction === "down" ? -1 : 1;
   const compare = (a, b) => a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1
     : sign * (typeof a === "string" ? a.localeCompare(b, "en", {numeric: true}) : a - b);
