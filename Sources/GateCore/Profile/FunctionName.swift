@@ -21,12 +21,20 @@ package struct FunctionName: Sendable, Hashable {
     // The text of a name is split at these.
     let isSplit = module.utf8.contains { $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: ":") }
     self.module = isSplit ? Self.withoutSeparators(module) : Self.cut(module)
-    (self.name, self.isScript) = (Self.cut(name), isScript)
+    (self.name, self.isScript) = (Self.shortened(name), isScript)
   }
 
   private static func withoutSeparators(_ module: String) -> String {
     let scalars = cut(module).unicodeScalars.map { $0 == "!" || $0 == ":" ? "_" : $0 }
     return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// A name that is too long without its return type and parameters, or without what is in angle brackets, too: what stands
+  /// behind them is the function.
+  private static func shortened(_ name: String) -> String {
+    guard name.utf8.count > longest else { return name }
+    let short = QualifiedName.of(name)
+    return cut(short.utf8.count <= longest ? short : QualifiedName.withoutArguments(short))
   }
 
   private static func cut(_ text: String) -> String {
@@ -302,6 +310,19 @@ enum QualifiedName {
       start = name.utf8.index(after: index)
     }
     return String(name[start...].prefix { $0 != "<" })
+  }
+
+  /// As in `Table<>::grow` of `Table<int, std::less<int> >::grow`.
+  static func withoutArguments(_ name: String) -> String {
+    var (brackets, angles, plain) = (BracketDepth(), [Bool](), [UInt8]())
+    for byte in name.utf8 {
+      let before = brackets.depth
+      let depth = brackets.after(byte)
+      if depth < before, angles.count > max(0, depth) { angles.removeLast() }
+      if !angles.contains(true) { plain.append(byte) }
+      if depth > before { angles.append(byte == UInt8(ascii: "<")) }
+    }
+    return String(decoding: plain, as: UTF8.self)
   }
 
   /// As in `std::__invoke` of `void std::__invoke<int>(int)`.

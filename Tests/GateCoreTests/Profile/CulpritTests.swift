@@ -715,6 +715,8 @@ struct MemoryProfileTests {
         "server!std::vector<f()::{lambda()#1}>::reserve(unsigned long)"
       ),
       ("a!b:c", "f", "a_b_c!f"),
+      ("server", "\(LongNames.type) own::Table<char>::grow(\(LongNames.type))", "server!own::Table<char>::grow"),
+      ("server", "own::Table<\(LongNames.type)>::grow(int)", "server!own::Table<>::grow"),
       ("", "py::handle:/srv/app.py", "app.py:handle"),
       ("", "py::handle:/srv/pkg/__init__.py", "pkg/__init__.py:handle"),
       ("", "LazyCompile:*handle /srv/app.js:12:3", "app.js:handle"),
@@ -770,4 +772,9 @@ struct MemoryProfileTests {
     let roles = RoleTable(names)
     #expect(names.map(roles.role) == [.runtime(nil), isOfLibrary ? .runtime(nil) : .own])
   }
+}
+
+/// What makes names of functions longer than reports and files have room for.
+private enum LongNames {
+  static let type = "std::tuple<\(Array(repeating: "std::vector<int>", count: 40).joined(separator: ", "))>"
 }
