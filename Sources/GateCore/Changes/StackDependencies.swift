@@ -38,7 +38,8 @@ package struct StackDependencies {
     guard let version = dependency.now else { return nil }
     let names = Set(installed(dependency).map(Self.normal)).union([Self.normal(dependency.name)])
     return frames.firstIndex { frame in
-      Self.package(of: frame).map { names.contains(Self.normal($0)) } ?? false
+      let packages = [Self.package(of: frame), frame.function.outermostScope].compactMap(\.self)
+      return packages.contains { names.contains(Self.normal($0)) }
         || frame.file.map { Self.isFile($0, of: dependency.name, version) } ?? false
     }
   }

@@ -66,6 +66,16 @@ extension FunctionName {
   /// The name without parameters and return type.
   package var shortName: String { QualifiedName.of(name) }
 
+  /// The crate of Rust or the namespace of C++ that native code is in, as `memchr` of `<memchr::Finder as Clone>::clone`; nil
+  /// without one.
+  var outermostScope: String? {
+    guard !isScript else { return nil }
+    let path = shortName.utf8.drop { "<&*[(".utf8.contains($0) }
+    let scope = path.prefix(while: \.isOfName)
+    let isScope = !scope.isEmpty && path[scope.endIndex...].starts(with: "::".utf8)
+    return isScope ? String(scope) : nil
+  }
+
   /// Whether reports show the same name, as of a function and a lambda in it.
   func reads(like other: FunctionName) -> Bool {
     self == other || module == other.module && isScript == other.isScript && shortName == other.shortName

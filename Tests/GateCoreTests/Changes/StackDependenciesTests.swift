@@ -40,6 +40,18 @@ struct StackDependenciesTests {
     #expect((found[0].function?.module == module) == isOnStack)
   }
 
+  @Test(
+    "Native code is known by the crate or namespace that it is in",
+    arguments: [
+      ("memchr::memmem::find", true), ("<memchr::Finder as core::clone::Clone>::clone", true),
+      ("<&mut memchr::Iter as Iterator>::next", false), ("void memchr::find<int>(int)", true), ("memchr", false),
+      ("server::memchr::find", false),
+    ])
+  func scope(function: String, isOnStack: Bool) {
+    let frame = StackFrame(function: FunctionName(module: "server", name: function), file: "src/lib.rs")
+    #expect((Self.marked([Self.dependency("memchr")], on: [frame])[0].function != nil) == isOnStack)
+  }
+
   @Test("That of the innermost function comes first")
   func innermost() {
     let frames = [Self.frame("botocore/loaders.py"), Self.frame("boto3/session.py")]
