@@ -238,20 +238,29 @@ static Dwarf_Word number_of(Dwarf_Die *entry, unsigned name) {
   return hw_dw.dwarf_formudata(hw_dw.dwarf_attr_integrate(entry, name, &attribute), &number) == 0 ? number : 0;
 }
 
+/// A path with the folder that the compiler ran in, if it is relative to that: a library's `src/lib.rs` is not the program's.
+static const char *whole_path(const char *file, Dwarf_Die *unit) {
+  const char *folder = file == NULL || file[0] == '/' ? NULL : text_of(unit, DW_AT_comp_dir);
+  if (folder == NULL || folder[0] != '/') return file == NULL ? "" : hw_intern(file);
+  char path[MAX_NAME];
+  int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+  return hw_intern(length < (int)sizeof path ? path : file);
+}
+
 /// Sets the line at which an inlined function was called.
 static void set_call(struct hw_source *caller, Dwarf_Die *unit, Dwarf_Die *inlined) {
   Dwarf_Files *files = NULL;
   size_t count = 0, number = number_of(inlined, DW_AT_call_file);
   if (hw_dw.dwarf_getsrcfiles(unit, &files, &count) != 0 || number >= count) return;
   const char *file = hw_dw.dwarf_filesrc(files, number, NULL, NULL);
-  caller->file = file == NULL ? "" : hw_intern(file);
+  caller->file = whole_path(file, unit);
   caller->line = (int)number_of(inlined, DW_AT_call_line);
 }
 
 static void set_line(struct hw_source *source, Dwarf_Die *unit, uint64_t address) {
   Dwarf_Line *line = hw_dw.dwarf_getsrc_die(unit, address);
   const char *file = line == NULL ? NULL : hw_dw.dwarf_linesrc(line, NULL, NULL);
-  source->file = file == NULL ? "" : hw_intern(file);
+  source->file = whole_path(file, unit);
   if (file == NULL || hw_dw.dwarf_lineno(line, &source->line) != 0) source->line = 0;
 }
 

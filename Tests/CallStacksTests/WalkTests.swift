@@ -214,6 +214,9 @@ struct WalkTests {
     _ = try fixture.output(of: ["objcopy", "--strip-all", "--add-gnu-debuglink=\(program).debug", program])
     #expect(try fixture.stacks(of: [program]).first?.frames.prefix(3) == expected[...])
     #expect(try stacks(source, flags: ["-g0"]).first?.frames.prefix(1) == ["outer program"])
+    let build = "cd $0 && mkdir -p src && mv program.c src && cc -w -O2 -g src/program.c -o program"
+    _ = try fixture.output(of: ["sh", "-c", build, fixture.path("")])
+    #expect(try fixture.stacks(of: [program]).first?.frames.prefix(2) == expected.prefix(2), "paths are absolute")
   }
 
   @Test("Code that a JIT compiler has written, by its perf map; the newest name of an address counts")

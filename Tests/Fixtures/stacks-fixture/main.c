@@ -30,11 +30,14 @@ static const char *file_name(const char *path) {
   return slash == NULL ? path : slash + 1;
 }
 
+/// The last part of a path, or all of one that is relative.
+static const char *source_name(const char *path) { return path[0] == '/' ? file_name(path) : path; }
+
 /// Prints the functions that were inlined at a place, each with its line, and then the one of the program.
 static void print_place(const struct hw_code *code, struct hw_place place) {
   const struct hw_source *sources;
   for (int at = hw_sources_at(place, &sources) - 1; at > 0; at--) {
-    printf("%s %s:%d\n", sources[at].function, file_name(sources[at].file), sources[at].line);
+    printf("%s %s:%d\n", sources[at].function, source_name(sources[at].file), sources[at].line);
   }
   printf("%s %s\n", hw_function_at(code, place), file_name(hw_module_path(place.module)));
 }
