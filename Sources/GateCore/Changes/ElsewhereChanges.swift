@@ -8,21 +8,32 @@ package enum ElsewhereChanges {
   private static let texts: Set<Substring> = ["md", "rst", "adoc", "txt"]
   private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
 
-  /// The changed files that may matter, those that most likely do first: dependencies, then code, then other files, and
-  /// documentation and tests last.
+  /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, and
+  /// documentation, tests and hidden files last.
   ///
   /// Ignored are folders and files that do not belong to the program, such as the baselines.
   package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
     let own = paths.filter { path in !ignored.contains { path == $0 || path.hasPrefix("\($0)/") } }
-    return own.sorted { (rank($0), $0) < (rank($1), $1) }
+    return own.sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
   }
 
-  private static func rank(_ path: String) -> Int {
-    if DependencyVersions.are(in: path) { return 0 }
-    let name = TrackedFiles.name(of: path)
-    let isTest = path.split(separator: "/").dropLast().contains(where: tests.contains)
-    if isTest || texts.contains(name.split(separator: ".").last ?? "") { return 3 }
-    return SourceLanguage(path: path) == nil ? 2 : 1
+  /// Whether the program may read a file that is neither code nor of dependencies.
+  package static func isData(_ path: String) -> Bool { Rank(path) == .data }
+
+  private enum Rank: Int {
+    case dependencies, code, data, other
+
+    init(_ path: String) {
+      let parts = path.split(separator: "/")
+      let isOther = parts.dropLast().contains(where: tests.contains) || parts.contains { $0.hasPrefix(".") }
+      if DependencyVersions.are(in: path) {
+        self = .dependencies
+      } else if isOther || texts.contains(parts.last?.split(separator: ".").last ?? "") {
+        self = .other
+      } else {
+        self = SourceLanguage(path: path) == nil ? .data : .code
+      }
+    }
   }
 
   /// What is known of a changed file with its text.
@@ -31,14 +42,32 @@ package enum ElsewhereChanges {
       let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
       return ChangedPlace(file: file.path, dependencies: Array(changes))
     }
-    guard let language = SourceLanguage(path: file.path), let part = mainPart(of: file) else {
+    guard let part = mainPart(of: file), SourceLanguage(path: file.path) != nil else {
       return ChangedPlace(file: file.path)
     }
-    let line = max(1, part.now.isEmpty ? part.now.lowerBound - 1 : part.now.lowerBound)
-    let function = FunctionExtent.all(in: file.now, language).last { $0.lines.contains(line) && !$0.name.isEmpty }
-    return ChangedPlace(file: file.path, line: line, function: function?.name)
+    let functions = functions(of: file)
+    let line = line(of: part, in: functions)
+    return ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name)
   }
 
-  /// The part of a changed file that its place is of.
-  package static func mainPart(of file: ChangedFile) -> ChangedFile.Part? { file.codeParts.first ?? file.parts.first }
+  /// The part of a changed file that its place is of: one in a function before others, which are often imports.
+  package static func mainPart(of file: ChangedFile) -> ChangedFile.Part? {
+    let (parts, functions) = (file.codeParts, functions(of: file))
+    return parts.first { function(at: line(of: $0, in: functions), in: functions) != nil } ?? parts.first
+      ?? file.parts.first
+  }
+
+  /// The first line of a part that is in a function, else the first, or the one before it if lines were only removed.
+  private static func line(of part: ChangedFile.Part, in functions: [FunctionExtent]) -> Int {
+    let first = max(1, part.now.isEmpty ? part.now.lowerBound - 1 : part.now.lowerBound)
+    return part.now.first { function(at: $0, in: functions) != nil } ?? first
+  }
+
+  private static func functions(of file: ChangedFile) -> [FunctionExtent] {
+    SourceLanguage(path: file.path).map { FunctionExtent.all(in: file.now, $0) } ?? []
+  }
+
+  private static func function(at line: Int, in functions: [FunctionExtent]) -> FunctionExtent? {
+    functions.last { $0.lines.contains(line) && !$0.name.isEmpty }
+  }
 }
