@@ -129,16 +129,19 @@ struct CodeChangeSearch {
   private func onStacks(_ stacks: [[StackFrame]], _ texts: ChangedTexts) -> [StackJoin.Hit] {
     let join = StackJoin(texts.files, tracked: texts.tracked)
     var hits: [StackJoin.Hit] = []
-    for hit in stacks.flatMap(join.hits) where !hits.contains(hit) { hits.append(hit) }
+    for hit in stacks.flatMap(join.hits) where !hits.contains(where: hit.isOfSameChange(as:)) { hits.append(hit) }
     return hits
   }
 
-  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
+  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely, and none of
+  /// those that the program's start calls if other data is.
   private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
+    let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
+    let hasData = changed.contains(where: ElsewhereChanges.isData)
+    let callers = stacks.flatMap(\.self).filter { !(hasData && $0.function.isStart) }
     texts.addSources(atMost: Self.mostFiles)
-    let join = StackJoin(texts.files, tracked: texts.tracked)
-    return join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
+    return StackJoin(texts.files, tracked: texts.tracked).called(by: callers, in: git.text(asItIs:))
   }
 
   private func elsewhere(since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName) -> CodeChanges {

@@ -24,6 +24,11 @@ package struct StackJoin {
     var depth: Int
     /// How many lines are between the change and the frame's line; nil if that is unknown.
     var distance: Int?
+
+    /// Whether both are one change of one function, however far from the innermost one.
+    package func isOfSameChange(as other: Hit) -> Bool {
+      (function, caller, file, line) == (other.function, other.caller, other.file, other.line) && part == other.part
+    }
   }
 
   /// Whether a changed file may have the code of a frame, so that its text is needed.
@@ -204,6 +209,9 @@ private struct ScannedFile {
 }
 
 extension FunctionName {
+  /// Whether the program or a script starts with it.
+  package var isStart: Bool { isTopOfScript || plainName == "main" }
+
   /// Whether it is the code of a script outside of functions.
   fileprivate var isTopOfScript: Bool { isScript && (name == "<module>" || name == "(anonymous)") }
 }
