@@ -27,6 +27,9 @@ package struct MemoryProfile: Sendable, Equatable {
     case middle
     /// No moment, but what was released in all of the run, see ``Releases``.
     case releases
+
+    /// Whether builds are compared by it; the others are compared within one run.
+    package var isOfBuild: Bool { self == .peak || self == .end }
   }
 
   /// Why memory has no call stack.

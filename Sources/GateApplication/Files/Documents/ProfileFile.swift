@@ -5,7 +5,10 @@ import GateCore
 /// One line for each function and call, sorted by name, so that a diff shows what changed.
 enum ProfileFile {
   /// The largest file, written or read, in bytes.
-  static let largest = 64 << 10
+  static let largest = 256 << 10
+
+  /// What the functions and calls of one process take of that at most.
+  private static let largestProcess = 44 << 10
 
   /// What the lines of releases take of that at most.
   fileprivate static let largestReleases = 16 << 10
@@ -24,11 +27,10 @@ enum ProfileFile {
 
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
   static func encode(_ build: ProfiledBuild) -> [UInt8] {
-    // Growth is that of one build.
-    let processes = build.processes.filter { [.peak, .end].contains($0.moment) }
+    let processes = build.processes.filter(\.moment.isOfBuild)
       .sorted { $0.anonymous.median > $1.anonymous.median }.prefix(mostProcesses)
     var leasts = processes.map { process in
-      let bytes = (largest - 4096 - largestReleases) / processes.count
+      let bytes = min(largestProcess, (largest - 4096 - largestReleases) / processes.count)
       return max(noise, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
     }
     let releases = ReleaseLine.lines(of: build)
