@@ -58,6 +58,16 @@ package struct Scenario: Sendable, Equatable {
 
   /// All steps, also those of each `repeat`.
   package var allSteps: [Step] { steps.flatMap(\.all) }
+
+  /// The scenario with all that it waits for allowed to take so many times longer.
+  package func allowing(times factor: Int) -> Scenario {
+    var longer = self
+    longer.timeout *= factor
+    longer.ready?.within *= factor
+    longer.stop.within *= factor
+    longer.steps = steps.map { $0.allowing(times: factor) }
+    return longer
+  }
 }
 
 /// A program to start, directly or with a shell.

@@ -153,6 +153,20 @@ extension Step {
     return Step(.repeat(times: times, steps: steps.map { $0.mapActions(change) }), place: place)
   }
 
+  /// The step with all that it waits for allowed to take so many times longer.
+  func allowing(times factor: Int) -> Step {
+    mapActions { action in
+      switch action {
+      case .run(var client):
+        client.within? *= factor
+        return .run(client)
+      case .expectOutput(let pattern, let time): return .expectOutput(pattern, within: time * factor)
+      case .settle(let time): return .settle(within: time * factor)
+      case .phase, .http, .send, .signal, .wait, .mark, .repeat: return action
+      }
+    }
+  }
+
   /// The step with changed texts.
   func map(_ change: (String) -> String) -> Step { Step(action.entry.value.map?(change) ?? action, place: place) }
 }

@@ -8,6 +8,8 @@ struct ProfiledRuns {
   private static let longestInterval: Int64 = 1 << 16
   /// So many samples of a rise give an error of 3 % (the square root of their number).
   private static let samplesOfRise: Int64 = 1000
+  /// The profiler makes a program slower: what a scenario waits for may take so many times longer.
+  private static let mostSlowdown = 10
 
   private let own: Scenario
   private let other: Scenario?
@@ -94,11 +96,10 @@ struct ProfiledRuns {
   private mutating func repetition(
     of scenario: Scenario, _ number: Int, of count: Int, isComparison: Bool = false
   ) -> ProfiledRepetition? {
-    var scenario = scenario
+    var scenario = scenario.allowing(times: Self.mostSlowdown)
     scenario.target.samplingInterval = interval
     let left = mostTime.map { max(.milliseconds(1), $0 - time) }
-    // The profiler makes a program slower.
-    scenario.timeout = min(scenario.timeout * 10, left ?? .seconds(Int64.max))
+    scenario.timeout = min(scenario.timeout, left ?? .seconds(Int64.max))
     let progress = Progress.Repetition(
       scenario: scenario.name, number: number, of: count, isComparison: isComparison, purpose: purpose)
     showProgress(.repetitionStarted(progress))
@@ -126,7 +127,7 @@ extension Failure {
   /// Whether the scenario's timeout ended the repetition.
   fileprivate var isOutOfTime: Bool {
     switch problem {
-    case .timeout, .outOfTime: true
+    case .timeout(.notEnded), .outOfTime: true
     default: false
     }
   }
