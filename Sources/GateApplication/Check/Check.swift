@@ -102,7 +102,7 @@ struct Check {
     var result = result
     result.run.duration = ContinuousClock.now - begin
     result.scenarios = results
-    result.run.notes += [checkRun.explanation.note].compactMap(\.self)
+    result.run.notes += checkRun.explanation.notes
     let report = CheckReport(
       judged: result,
       project: project,

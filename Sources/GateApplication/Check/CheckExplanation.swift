@@ -17,6 +17,8 @@ struct CheckExplanation {
   /// The profiles of approved builds that were taken, and how many are still missing.
   private(set) var taken = 0
   private(set) var missing = 0
+  /// Why a profile that was begun is missing.
+  private var obstacles: [RunNote] = []
   private(set) var failures: [FileError] = []
   private var budget = ExplanationBudget(measured: .zero)
 
@@ -31,8 +33,8 @@ struct CheckExplanation {
     self.showProgress = showProgress
   }
 
-  /// Says once that profiles of approved builds are being taken; nil if none was.
-  var note: RunNote? { taken > 0 ? .tookProfiles(count: taken, left: missing) : nil }
+  /// Says once that profiles of approved builds were taken, and why others could not be.
+  var notes: [RunNote] { (taken > 0 ? [.tookProfiles(count: taken, left: missing)] : []) + obstacles }
 
   /// Adds to each regression what explains it, or why that is unknown; an interruption leaves the verdicts as they are.
   ///
@@ -164,7 +166,10 @@ struct CheckExplanation {
     of result: ScenarioResult, _ plan: CheckPlan, repetitions: Int
   ) throws(FileError) {
     guard repetitions > 0, let baseline = plan.baseline else { return }
-    guard let build = try profiled(result, plan, repetitions, of: nil).explanation?.build else { return }
+    guard let explanation = try profiled(result, plan, repetitions, of: nil).explanation else { return }
+    guard let build = explanation.build else {
+      return obstacles.append(.lacksProfile(scenario: result.name, obstacle: explanation.obstacle ?? .noSnapshot))
+    }
     try profiles.keep(build, for: baseline)
     taken += 1
   }

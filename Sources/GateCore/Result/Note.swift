@@ -118,6 +118,8 @@ package enum RunNote: Sendable, Hashable, Codable {
   case unknownChanges(commit: String)
   /// The check took the profiles of this many approved builds, to explain later rises; others still lack one.
   case tookProfiles(count: Int, left: Int)
+  /// The check began to take the profile of an approved build and could not.
+  case lacksProfile(scenario: ScenarioName, obstacle: ExplanationObstacle)
 }
 
 extension RunNote {

@@ -68,6 +68,29 @@ struct ExplainedChecksTests {
     #expect(project.measurer.profiled.map(\.target.samplingInterval) == [Bytes](repeating: .kibibytes(64), count: 3))
   }
 
+  @Test("What a scenario waits for may take longer in a profiled run")
+  func longerTimes() throws {
+    let script = "[{expect: {output: x, within: 3s}}, {repeat: {times: 2, steps: [{run: {command: [x], within: 4s}}]}}]"
+    let project = try project(scenarioKeys: "ready: {log: x, within: 2s}\nsteps: \(script)\nexplain: always")
+    try approveAndProfile(project)
+    let scenario = try #require(project.measurer.profiled.first)
+    #expect(scenario.timeout == .seconds(3000) && scenario.ready?.within == .seconds(20))
+    let steps = scenario.allSteps.map(\.action)
+    #expect(steps.first == .expectOutput(try Pattern(parsing: "x"), within: .seconds(30)))
+    #expect(steps.last == .run(Step.Client(command: .arguments(["x"]), within: .seconds(40))))
+  }
+
+  @Test("A profile of an approved build that cannot be taken is told, and not kept")
+  func noProfile() throws {
+    let project = try project()
+    project.measurer.profile { _, _ in [] }
+    try project.checkAndApprove()
+    let check = try project.check()
+    let note = "note: a later rise of load cannot be explained yet: the profiler saw no memory; the next"
+    #expect(check.code == .pass && check.text.contains(note), "\(check.text)")
+    #expect(!project.exists(kept))
+  }
+
   @Test("Approving a regression stores its profile, which wins over one that a check took")
   func approvedRegression() throws {
     let project = try project()

@@ -9,7 +9,7 @@ struct ShardTests {
   /// A project with scenarios a to e and approved baselines; the targets hold 8 MiB.
   private func project(keys: String = "history: off") throws -> UseCaseProject {
     let scenarios = ["a", "b", "c", "d", "e"].map {
-      "  - {name: \($0), target: {command: [server]}, repetitions: 1, warmup: 0}\n"
+      "  - {name: \($0), target: {command: [server]}, repetitions: 1, warmup: 0, explain: off}\n"
     }
     let project = try UseCaseProject("version: 1\n\(keys)\nscenarios:\n\(scenarios.joined())", holding: 8)
     try project.checkAndApprove()

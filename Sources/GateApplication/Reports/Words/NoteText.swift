@@ -145,13 +145,16 @@ extension RunNote {
     case .tookProfiles(let count, let left):
       let rest = left > 0 ? "; \(Format.count(left, "more")) will get one in the next check" : ""
       return "profiled \(Format.count(count, "passing scenario")) once, to explain a later rise\(rest)"
+    case .lacksProfile(let scenario, let obstacle):
+      let reason = obstacle.text(of: scenario)
+      return "a later rise of \(scenario) cannot be explained yet: \(reason); the next check tries again"
     }
   }
 
   /// Whether it can be omitted from a short report.
   var isRoutine: Bool {
     switch self {
-    case .editsOwnGate, .movesBaseline, .tookProfiles: false
+    case .editsOwnGate, .movesBaseline, .tookProfiles, .lacksProfile: false
     case .unknownEdits, .unknownChanges: true
     }
   }

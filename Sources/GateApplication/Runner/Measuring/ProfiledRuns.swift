@@ -66,7 +66,7 @@ struct ProfiledRuns {
       own = [cutShort.repetition]
     }
     let build = ProfiledBuild(own)
-    if isWhole { explanation.build = build }
+    if isWhole, let build, build.processes.contains(where: \.moment.isOfBuild) { explanation.build = build }
     explanation.comparison = build?.comparison(with: base ?? ProfiledBuild(other), of: rise)
     guard let comparison = explanation.comparison else {
       explanation.obstacle = explanation.obstacle ?? .noSnapshot
