@@ -1,6 +1,6 @@
 /// A kind of memory, which a gate can judge by itself.
 ///
-/// A new one is a case here, with its word in the documentation, and its amount in `GateProbe/Sampling/MappingTotals`.
+/// A new one is a case here, with its word in the documentation, and its amount in `GateProbe/System/KindTotals`.
 package enum MemoryKind: String, Sendable, CaseIterable {
   /// Memory without a file, such as heaps and stacks (`RssAnon`).
   case anonymous
@@ -12,6 +12,8 @@ package enum MemoryKind: String, Sendable, CaseIterable {
   case swap
   /// Resident memory in which a page that n processes map counts 1/n (`Pss`).
   case pss
+  /// Resident memory that no other process maps (`Private_Clean` and `Private_Dirty`), which the end of the process frees.
+  case `private`
 }
 
 /// A metric of one kind of memory, as in `peak_anonymous` and `tree_steady_pss`: measured only if a gate has a rule on it.
@@ -44,6 +46,15 @@ package struct KindMetric: Sendable, Hashable, CaseIterable {
 
   /// Whether each sample of the main process has it.
   package var isOfSamples: Bool { scope == .program && [.anonymous, .file, .shared].contains(kind) }
+
+  /// Whether a page counts less where a program outside of the tree maps it as well.
+  package var dependsOnOthers: Bool {
+    switch kind {
+    case .pss, .private: true
+    case .file: scope == .tree
+    case .anonymous, .shared, .swap: false
+    }
+  }
 
   package var row: WholeRunMetric.Row {
     .ofRule(

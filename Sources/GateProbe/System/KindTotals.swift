@@ -51,6 +51,7 @@ extension MemoryKind {
     case .anonymous, .file, .shared: []
     case .swap: ["Swap:"]
     case .pss: ["Pss:"]
+    case .private: ["Private_Clean:", "Private_Dirty:"]
     }
   }
 
@@ -62,6 +63,7 @@ extension MemoryKind {
     case .shared: ["Pss_Shmem:"]
     case .swap: ["SwapPss:"]
     case .pss: ["Pss:"]
+    case .private: ["Private_Clean:", "Private_Dirty:"]
     }
   }
 }

@@ -139,7 +139,7 @@ struct ScenarioReaderTests {
   func sharedPages() throws {
     let rules = ["peak_pss: 10%", "tree_peak_file: {limit: 9MiB}", "steady_pss: off, peak_rss: 1%", "peak_file: auto"]
     for rule in rules { _ = try scenario(Self.target + "gate: {\(rule)}") }
-    for bad in ["peak_pss: auto", "tree_steady_pss: {on: warn}", "tree_peak_file: auto"] {
+    for bad in ["peak_pss: auto", "peak_private: auto", "tree_steady_pss: {on: warn}", "tree_peak_file: auto"] {
       #expect(throws: ProjectError.self, "\(bad)") { try scenario(Self.target + "gate: {\(bad)}") }
     }
   }

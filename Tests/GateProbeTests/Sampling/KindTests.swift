@@ -25,6 +25,7 @@ struct KindTotalsTests {
   func sums() throws {
     let totals = try #require(Array(Self.text.utf8).withUnsafeBytes { KindTotals(inRollup: $0) })
     #expect(totals.own[.pss] == 644 * 1024 && totals.own[.swap] == 300 * 1024)
+    #expect(totals.own[.private] == 152 * 1024 && totals.share[.private] == 152 * 1024)
     #expect(totals.share[.anonymous] == 120 * 1024 && totals.share[.swap] == 200 * 1024)
     #expect(totals.share[.shared] == nil && totals.own[.anonymous] == nil)
     let missing = try #require(KindMetric(MetricName("tree_peak_shared")))
@@ -47,18 +48,23 @@ struct KindTotalsTests {
         int flags = MAP_ANONYMOUS | MAP_POPULATE, access = PROT_READ | PROT_WRITE;
         memset(mmap(0, 24 << 20, access, flags | MAP_PRIVATE, -1, 0), 1, 24 << 20);
         memset(mmap(0, 8 << 20, access, flags | MAP_SHARED, -1, 0), 1, 8 << 20);
+        usleep(300000);
         if (fork() == 0) { sleep(2); _exit(0); }
         sleep(2);
         return wait(NULL) < 0;
       }
       """)
     var scenario = harness.scenario(.arguments([program]))
-    let names = ["peak_anonymous", "peak_shared", "peak_pss", "tree_peak_anonymous", "tree_steady_shared"]
+    let names = [
+      "peak_anonymous", "peak_shared", "peak_pss", "peak_private", "tree_peak_anonymous", "tree_steady_shared",
+    ]
     scenario.gate = Gate(rules: names.map { GateRule(metric: MetricName($0), tolerance: .automatic) })
     let metrics = try harness.run(scenario).result().metrics
     func mebibytes(_ name: String) throws -> Double { try #require(metrics[MetricName(name)]) / 1_048_576 }
     #expect(try mebibytes("peak_shared") == 8)
     #expect(try (24..<24.5).contains(mebibytes("peak_anonymous")))
+    // Until it forks nobody shares its pages.
+    #expect(try (32..<33).contains(mebibytes("peak_private")))
     // Half of it once it has forked.
     #expect(try (16..<33).contains(mebibytes("peak_pss")))
     #expect(try (24..<24.8).contains(mebibytes("tree_peak_anonymous")))

@@ -215,8 +215,3 @@ struct GateReader {
     return nil
   }
 }
-
-extension KindMetric {
-  /// Whether a page counts less where a program outside of the tree maps it as well.
-  fileprivate var dependsOnOthers: Bool { kind == .pss || kind == .file && scope == .tree }
-}
