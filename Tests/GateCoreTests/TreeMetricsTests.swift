@@ -151,16 +151,17 @@ struct TreeMetricsTests {
   @Test("The fault rate is the faulted bytes divided by the time between samples that have the counter")
   func faults() {
     var recording = Readings.plateau()
+    func rate(ofPages size: Double) -> Double { 64 * size * 100 }
     #expect(recording.result().metrics[.faultRate] == nil)
     for index in 100..<300 {
       recording.samples[index].activity = Activity(minorFaults: Int64(1000 + 64 * (index - 100)), cpuTime: .zero)
     }
-    #expect(recording.result().metrics[.faultRate] == 64.0 * 4096 * 100)
+    #expect(recording.result().metrics[.faultRate] == rate(ofPages: 4096))
     recording.pageSize = 65_536
-    #expect(recording.result().metrics[.faultRate] == 64.0 * 65_536 * 100)
+    #expect(recording.result().metrics[.faultRate] == rate(ofPages: 65_536))
     recording.stopRequested = .seconds(2)
     recording.samples[299].activity?.minorFaults = 1 << 40
-    #expect(recording.result().metrics[.faultRate] == 64.0 * 65_536 * 100)
+    #expect(recording.result().metrics[.faultRate] == rate(ofPages: 65_536))
     recording.stopRequested = .seconds(1)
     #expect(recording.result().metrics[.faultRate] == nil)
   }
