@@ -149,8 +149,9 @@ struct BisectRun {
 
   private func show(_ index: Int) {
     let commit = searches[0].commits[index]
-    let left = Dictionary(grouping: searches, by: \.next).filter { $0.key != nil }
-      .map { $0.value.map(\.bisection.remaining).max() ?? 0 }.reduce(0, +)
+    // Scenarios that need the same commit next share its build.
+    let sharing = Dictionary(grouping: searches.filter { $0.next != nil }, by: \.next).values
+    let left = sharing.reduce(0) { sum, group in sum + (group.map(\.bisection.remaining).max() ?? 0) }
     invocation.console.say(
       BisectProgress.started(
         commit, GitQuery.subject(of: commit, in: project.root), number: index, of: searches[0].bisection.last,

@@ -281,9 +281,8 @@ extension Bisection {
     let measured = search.measured
     let lower = measured.filter { $0.index <= interval.lower }
     let upper = measured.filter { $0.index >= interval.upper }
-    let pairs = lower.flatMap { low in upper.map { (low, $0) } }.sorted {
-      $0.1.index - $0.0.index < $1.1.index - $1.0.index
-    }
+    let pairs = lower.flatMap { low in upper.map { high in (low: low, high: high) } }
+      .sorted { (one, other) -> Bool in one.high.index - one.low.index < other.high.index - other.low.index }
     let whole = search.rise
     let steps = pairs.lazy.map { low, high in
       RiseStep(

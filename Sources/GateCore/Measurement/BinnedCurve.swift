@@ -30,7 +30,10 @@ package struct BinnedCurve {
       level = Spread.median(bin) ?? level
       return level
     }
-    times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
+    times = (0..<count).map { bin -> Double in
+      let share = (Double(bin) + 0.5) / Double(count)
+      return window.lowerBound.inSeconds + share * length
+    }
   }
 
   /// A deviation from the level that never counts as movement: every process gains and loses a few dozen pages.

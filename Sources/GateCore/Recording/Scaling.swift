@@ -38,7 +38,9 @@ package struct Scaling: Sendable, Equatable {
     guard let slope, let base, let first = peaks.first, let last = peaks.last else { return nil }
     let farthest = zip(items, peaks).map { abs($1 - base - slope * $0) }.max() ?? 0
     guard farthest > max(Self.bytesOffLine, Self.shareOffLine * abs(last - first)) else { return nil }
-    let slopes = zip(zip(items, peaks).dropFirst(), zip(items, peaks)).map { ($0.1 - $1.1) / ($0.0 - $1.0) }
+    let slopes: [Double] = peaks.indices.dropFirst().map { at in
+      (peaks[at] - peaks[at - 1]) / (items[at] - items[at - 1])
+    }
     if zip(slopes, slopes.dropFirst()).allSatisfy({ $1 > $0 }) { return .faster }
     return zip(slopes, slopes.dropFirst()).allSatisfy { $1 < $0 } ? .slower : .steps
   }
