@@ -5,7 +5,12 @@ package enum ElsewhereChanges {
   /// More dependencies of one file are left out.
   private static let mostDependencies = 100
 
-  private static let texts: Set<Substring> = ["md", "rst", "adoc", "txt"]
+  private static let texts: Set<Substring> = ["md", "rst", "adoc"]
+  /// With any ending, or none.
+  private static let documents: Set<String> = [
+    "authors", "changelog", "changes", "contributors", "copying", "licence", "license", "news", "notice", "readme",
+    "todo",
+  ]
   private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
 
   /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, and
@@ -25,10 +30,12 @@ package enum ElsewhereChanges {
 
     init(_ path: String) {
       let parts = path.split(separator: "/")
+      let name = parts.last?.split(separator: ".") ?? []
+      let isText = documents.contains(name.first?.lowercased() ?? "") || texts.contains(name.last ?? "")
       let isOther = parts.dropLast().contains(where: tests.contains) || parts.contains { $0.hasPrefix(".") }
       if DependencyVersions.are(in: path) {
         self = .dependencies
-      } else if isOther || texts.contains(parts.last?.split(separator: ".").last ?? "") {
+      } else if isText || isOther {
         self = .other
       } else {
         self = SourceLanguage(path: path) == nil ? .data : .code
