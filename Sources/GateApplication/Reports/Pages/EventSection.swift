@@ -74,7 +74,7 @@ struct EventSection {
   private var setAsideText: String {
     let latest = trend.setAside.last.map { trend.runs[$0] }
     let runs = Format.count(trend.setAside.count, "run")
-    return "\(runs) set aside because most scenarios were outliers; the latest on "
+    return "\(runs) set aside (○ in the charts) because most scenarios were outliers; the latest on "
       + PageWords.shown("\(latest?.startedAt.minute ?? "")")
   }
 }

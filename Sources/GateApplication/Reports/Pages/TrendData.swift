@@ -33,6 +33,8 @@ struct TrendData: Encodable {
     let run: Column
     let verdict: Column
     let omitted: RunLengths<Int>
+    /// The indices of the runs that were set aside.
+    let aside: Column
     let events: [Event]
     let parts: [Part]
     let metrics: [Metric]
@@ -168,6 +170,7 @@ extension TrendData.Series {
     run = .init(differencesOf: series.runs.map { Int64($0.index) })
     verdict = TrendData.column(series.runs.map(\.verdict))
     omitted = .init(series.runs.map(\.omitted))
+    aside = .init(differencesOf: series.runs.indices.filter { series.runs[$0].isSetAside }.map { Int64($0) })
     events = ScenarioEvent.all(of: series).map { event in
       TrendData.Event(
         index: event.index, kind: event.kind.style, metric: event.metric.map { PageWords.shown($0.text) },

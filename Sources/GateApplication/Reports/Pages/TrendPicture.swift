@@ -96,8 +96,12 @@ struct TrendPicture {
     let failures = series.runs.indices.filter { !series.runs[$0].failedRepetitions.isEmpty }.map {
       SVGChart.Point(x: Double($0), y: bottom)
     }
+    let setAside = series.runs.indices.filter { series.runs[$0].isSetAside }.map {
+      SVGChart.Point(x: Double($0), y: bottom)
+    }
     return changes + shifts + [
-      .points(approvals, shape: .diamond, ink: .green), .points(failures, shape: .cross, ink: .red),
+      .points(setAside, shape: .dot, ink: .quiet), .points(approvals, shape: .diamond, ink: .green),
+      .points(failures, shape: .cross, ink: .red),
     ]
   }
 }
@@ -115,13 +119,16 @@ extension TrendPicture {
 
   /// At most this many bins, plus one for each level shift, which begins a bin.
   ///
-  /// A bin has the extremes of its runs, so that no peak is lost. Failed runs are gaps.
+  /// A bin has the extremes of its runs, so that no peak is lost. Failed runs are gaps. What was set aside, as most scenarios
+  /// were outliers, would flatten what is this one's own.
   private func bins(of metric: MetricSeries, atMost most: Int) -> [Bin] {
     let count = metric.points.count
     let regular = Set(stride(from: 0, to: count, by: max(1, (count + most - 1) / most)))
     let starts = regular.union(metric.shifts.map(\.index).filter(metric.points.indices.contains)).sorted()
-    return zip(starts, starts.dropFirst() + [count]).map { start, end in
-      let known = (start..<end).filter { series.runs[$0].verdict != .failed }.compactMap { index in
+    return zip(starts, starts.dropFirst() + [count]).compactMap { start, end in
+      let counted = (start..<end).filter { !series.runs[$0].isSetAside }
+      guard !counted.isEmpty else { return nil }
+      let known = counted.filter { series.runs[$0].verdict != .failed }.compactMap { index in
         metric.points[index].map { (x: Double(index), point: $0) }
       }
       guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max()

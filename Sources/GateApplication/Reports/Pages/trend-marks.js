@@ -47,6 +47,7 @@ function eventMarks(context, area, metric, relative, {x, y, edge}, label) {
   }
   for (const {kind, index} of shifts)
     line(context, color(kind === "shift" ? "quiet" : "red"), kind === "shift" ? [4, 3] : [], edge(index), area.y, edge(index), bottom);
+  for (const index of open.series.aside) write(context, "○", "quiet", x(index), bottom - 4, "center");
   for (const {index} of failures) write(context, "✕", "red", x(index), bottom - 4, "center");
   // Labels are above all lines; those of unexplained rises get space first.
   for (const {kind, index, label: text} of shifts.toSorted((a, b) => (a.kind === "shift") - (b.kind === "shift")))

@@ -165,8 +165,8 @@ function fitted(metric, relative) {
   const [first, last] = open.range ?? [0, metric.median.length - 1];
   const seen = [];
   for (let i = first; i <= last; i++) {
-    // The value of a program that failed early would flatten all others.
-    if (open.series.verdict[i] === "failed") continue;
+    // The value of a program that failed early, or of a run that was set aside, would flatten all others.
+    if (open.series.verdict[i] === "failed" || open.series.aside.has(i)) continue;
     const top = metric.baseline[i] === null ? null : metric.baseline[i] + (metric.allowed[i] ?? 0);
     for (const value of [metric.low[i], metric.high[i], metric.baseline[i], top]) {
       const shown = value === null ? null : relative(value, i);

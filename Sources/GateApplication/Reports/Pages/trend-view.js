@@ -47,7 +47,7 @@ function seriesAt(number) {
   const raw = data.series[number];
   const series = {
     ...raw, number, metrics: raw.metrics.map(metricOf), run: cumulated(raw.run),
-    verdict: verdictsOf(raw.verdict), omitted: repeated(raw.omitted),
+    verdict: verdictsOf(raw.verdict), omitted: repeated(raw.omitted), aside: new Set(cumulated(raw.aside)),
     parts: raw.parts.map(({name, amount}) => ({name, values: cumulated(amount).map(v => v === null ? null : v * 1024)})),
   };
   decoded.set(number, series);
