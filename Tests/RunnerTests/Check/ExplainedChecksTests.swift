@@ -80,7 +80,7 @@ struct ExplainedChecksTests {
     #expect(steps.last == .run(Step.Client(command: .arguments(["x"]), within: .seconds(40))))
   }
 
-  @Test("A profile of an approved build that cannot be taken is told, and not kept")
+  @Test("If the profile of an approved build cannot be taken, a note says why, and nothing is kept")
   func noProfile() throws {
     let project = try project()
     project.measurer.profile { _, _ in [] }
