@@ -5,7 +5,7 @@ import Testing
 
 private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SCREENSHOTS"]
 
-/// Screenshots of the pages: `HIGHWATER_SCREENSHOTS=FOLDER swift test --filter Screenshots`.
+/// Screenshots of the pages: run the test `Screenshots` with `HIGHWATER_SCREENSHOTS=FOLDER`.
 @Suite(
   "Screenshots", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)),
   .enabled(if: screenshotFolder != nil, "HIGHWATER_SCREENSHOTS is not set")
