@@ -324,13 +324,14 @@ enum QualifiedName {
 
   /// As in `Table<>::grow` of `Table<int, std::less<int> >::grow`.
   static func withoutArguments(_ name: String) -> String {
-    var (brackets, angles, plain) = (BracketDepth(), [Bool](), [UInt8]())
+    var (brackets, plain) = (BracketDepth(), [UInt8]())
+    // The depth of what is left out.
+    var arguments: Int?
     for byte in name.utf8 {
-      let before = brackets.depth
       let depth = brackets.after(byte)
-      if depth < before, angles.count > max(0, depth) { angles.removeLast() }
-      if !angles.contains(true) { plain.append(byte) }
-      if depth > before { angles.append(byte == UInt8(ascii: "<")) }
+      if let arguments, depth >= arguments { continue }
+      arguments = byte == UInt8(ascii: "<") ? depth : nil
+      plain.append(byte)
     }
     return String(decoding: plain, as: UTF8.self)
   }
