@@ -49,17 +49,21 @@ package enum ElsewhereChanges {
       let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
       return ChangedPlace(file: file.path, dependencies: Array(changes))
     }
-    guard let part = mainPart(of: file), SourceLanguage(path: file.path) != nil else {
+    let functions = functions(of: file)
+    guard SourceLanguage(path: file.path) != nil, let part = mainPart(of: file, with: functions) else {
       return ChangedPlace(file: file.path)
     }
-    let functions = functions(of: file)
     let line = line(of: part, in: functions)
     return ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name)
   }
 
   /// The part of a changed file that its place is of: one in a function before others, which are often imports.
   package static func mainPart(of file: ChangedFile) -> ChangedFile.Part? {
-    let (parts, functions) = (file.codeParts, functions(of: file))
+    mainPart(of: file, with: functions(of: file))
+  }
+
+  private static func mainPart(of file: ChangedFile, with functions: [FunctionExtent]) -> ChangedFile.Part? {
+    let parts = file.codeParts
     return parts.first { function(at: line(of: $0, in: functions), in: functions) != nil } ?? parts.first
       ?? file.parts.first
   }

@@ -1,6 +1,8 @@
 /// Finds the functions on call stacks whose code belongs to a dependency.
 package struct StackDependencies {
   private let frames: [StackFrame]
+  /// The names of the packages that the code of each frame may be of, all in one spelling.
+  private let packages: [Set<String>]
   /// The names at the top of what the package of a dependency has installed, such as `bs4`; empty if they are unknown.
   private let installed: (DependencyChange) -> Set<String>
 
@@ -9,6 +11,9 @@ package struct StackDependencies {
   ///   - installed: What a package manager knows of a package whose code has another name than it.
   package init(_ frames: [StackFrame], installed: @escaping (DependencyChange) -> Set<String> = { _ in [] }) {
     (self.frames, self.installed) = (frames, installed)
+    packages = frames.map { frame in
+      Set([Self.package(of: frame), frame.function.outermostScope].compactMap { $0.map(Self.normal) })
+    }
   }
 
   /// The same places with the function of each dependency that is on the stacks; those with the innermost ones first.
@@ -37,10 +42,9 @@ package struct StackDependencies {
   private func frame(of dependency: DependencyChange) -> Int? {
     guard let version = dependency.now else { return nil }
     let names = Set(installed(dependency).map(Self.normal)).union([Self.normal(dependency.name)])
-    return frames.firstIndex { frame in
-      let packages = [Self.package(of: frame), frame.function.outermostScope].compactMap(\.self)
-      return packages.contains { names.contains(Self.normal($0)) }
-        || frame.file.map { Self.isFile($0, of: dependency.name, version) } ?? false
+    return frames.indices.first { index in
+      !names.isDisjoint(with: packages[index])
+        || frames[index].file.map { Self.isFile($0, of: dependency.name, version) } ?? false
     }
   }
 
