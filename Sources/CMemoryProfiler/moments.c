@@ -147,13 +147,16 @@ static int64_t time_of(int moment) {
 }
 
 /// Of a program that ends by itself, the moment of the last quarter at which it held a middle amount: at its exit it has
-/// released what it held, and any other one may be that of a spike.
+/// released what it held, and any other one may be that of a spike. Where taking moments is slow, the last one may be
+/// earlier.
 static int moment_before_exit(void) {
   int found[HW_MOMENTS + 1] = {HW_END}, number = end_time >= 0;
   // Without an exit the program was killed.
   if (end_time < 0) end_time = run_time;
+  int last = latest(end_time);
   for (int at = 0; at < HW_MOMENTS; at++) {
-    if (moments[at].is_kept && moments[at].until >= end_time / 4 * 3) found[number++] = HW_MOMENT + at;
+    int is_late = moments[at].is_kept && moments[at].until >= end_time / 4 * 3;
+    if (is_late || HW_MOMENT + at == last) found[number++] = HW_MOMENT + at;
   }
   for (int at = 1; at < number; at++) {
     for (int to = at; to > 0 && hw_result_held(found[to]) < hw_result_held(found[to - 1]); to--) {
