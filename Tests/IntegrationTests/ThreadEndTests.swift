@@ -17,8 +17,9 @@ struct ThreadEndTests {
     let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
     for repetition in repetitions {
       let metrics = try #require(repetition["metrics"] as? [String: Double])
-      // Counting the 8 MiB twice would far exceed the peak.
-      #expect(try #require(metrics["tree_peak"]) <= #require(metrics["peak_rss"]))
+      // The kernel's counters of a process differ by a part of this; the 8 MiB twice would be far above.
+      let (tree, peak) = (try #require(metrics["tree_peak"]), try #require(metrics["peak_rss"]))
+      #expect(tree < peak + 2_097_152, "\(metrics)")
     }
   }
 
