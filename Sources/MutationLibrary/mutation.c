@@ -1,9 +1,9 @@
 /// The library that `selfcheck` preloads into targets: makes them hold memory in the way of one kind of regression.
 ///
-/// `HIGHWATER_MUTATION` is `<kind>:<bytes>:<nanoseconds>:<folder>`: how much at most, how long an unchanged run takes, and a
-/// folder with the file `pages`, to be mapped, in which `injected` is created once memory is held. With no bytes it is as
-/// loaded, with the same thread, and holds nothing. The memory comes from mmap(2), so that the program's own allocator works
-/// as without the library. It needs only libc.
+/// `HIGHWATER_MUTATION` is `<kind>:<bytes>:<nanoseconds>:<peak>:<folder>`: how much at most, how long an unchanged run takes
+/// and how many bytes are resident at its peak, and a folder with the file `pages`, to be mapped, in which `injected` is
+/// created once memory is held. With no bytes it is as loaded, with the same thread, and holds nothing. The memory comes
+/// from mmap(2), so that the program's own allocator works as without the library. It needs only libc.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +22,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 static char kind[16], folder[PATH_MAX - 32];
-static unsigned long amount;
+static unsigned long amount, usual_peak;
 static long duration;
 
 static void note_injection(void) {
@@ -71,10 +71,28 @@ static void leak_within(long time) {
   }
 }
 
+/// How much of this process is resident, in bytes (proc_pid_statm, the second number).
+///
+/// The file is opened each time: a program may close descriptors that it does not know, and use their numbers.
+static unsigned long resident(void) {
+  char text[64] = "";
+  unsigned long pages = 0;
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  if (read(file, text, sizeof text - 1) > 0) sscanf(text, "%*u %lu", &pages);
+  close(file);
+  return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+/// Below its peak the program has room for a spike, and no peak rises. So it comes as soon as the program is near its peak,
+/// or in the last quarter of the run.
 static void spike(void) {
-  wait_for(duration / 2);
+  const long millisecond = 1000000;
+  for (long time = 0; time < duration / 4 * 3 && resident() + amount / 4 < usual_peak; time += millisecond) {
+    wait_for(millisecond);
+  }
   char *memory = hold(amount, MAP_PRIVATE);
-  wait_for(1000000);
+  wait_for(millisecond);
   if (memory != NULL) munmap(memory, amount);
 }
 
@@ -149,7 +167,8 @@ static int has_parent(void) {
 
 __attribute__((constructor)) static void start(void) {
   const char *text = getenv("HIGHWATER_MUTATION");
-  if (text == NULL || sscanf(text, "%15[^:]:%lu:%ld:%4063[^\n]", kind, &amount, &duration, folder) != 4) return;
+  const char *const format = "%15[^:]:%lu:%ld:%lu:%4063[^\n]";
+  if (text == NULL || sscanf(text, format, kind, &amount, &duration, &usual_peak, folder) != 5) return;
   pthread_atfork(NULL, NULL, start_child);
   is_worker = has_parent();
   if (is("file")) hold_file();

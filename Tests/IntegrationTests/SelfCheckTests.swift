@@ -39,4 +39,21 @@ struct SelfCheckTests {
     let refused = try Highwater.run("approve", "--from", "found.json", in: project)
     #expect(refused.code == 2 && refused.errors.contains("`highwater.selfcheck/1`"))
   }
+
+  @Test("A spike comes when the program is near its peak")
+  func spike() throws {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios:
+        - name: late
+          target: {command: [perl, -e, "sleep 1; my $text = 'x' x (24 << 20); select undef, undef, undef, 0.3"]}
+          repetitions: 2
+          warmup: 0
+          gate: {peak_rss: 3%}
+      """)
+    let found = try Highwater.run("selfcheck", "--kind", "spike", in: project)
+    #expect(found.code == 0, "\(found.output)\(found.errors)")
+    #expect(found.text.contains(" injected as a spike of 1 ms: regression"), "\(found.text)")
+  }
 }

@@ -98,9 +98,8 @@ private struct SelfCheckRun {
     }
     guard mutations != [.held] else { return checks }
     // The library and its thread need memory themselves.
-    let duration = unchanged.result.repetitions.first?.duration ?? .zero
     var idle = scenario
-    idle.target.injection = Injection(.leak, of: .zero, over: duration)
+    idle.target.injection = unchanged.result.injection(.leak, of: .zero)
     var control = try run(of: idle, into: artifacts.unchanged)
     guard control.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
     for mutation in mutations where mutation != .held {
@@ -118,8 +117,7 @@ private struct SelfCheckRun {
     if mutation == .held {
       changed.target.ballast = injected
     } else if injected > .zero {
-      let duration = unchanged.result.repetitions.first?.duration ?? .zero
-      changed.target.injection = Injection(mutation, of: injected, over: duration)
+      changed.target.injection = unchanged.result.injection(mutation, of: injected)
     }
     var own = try run(of: changed, into: artifacts)
     let judging = ScenarioCheck(repetitions: nil, allowsMissingBaseline: true)
@@ -138,6 +136,13 @@ private struct SelfCheckRun {
 }
 
 extension ScenarioResult {
+  /// The injection for programs like that of the first repetition.
+  fileprivate func injection(_ mutation: Mutation, of amount: Bytes) -> Injection {
+    Injection(mutation, of: amount, over: repetitions.first?.duration ?? .zero, peak: firstPeak)
+  }
+
+  private var firstPeak: Bytes { repetitions.first?.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero }
+
   /// What an amount is of the first repetition.
   fileprivate func injectedBytes(_ amount: InjectedAmount) -> Bytes {
     guard let first = repetitions.first else { return .zero }
@@ -146,8 +151,7 @@ extension ScenarioResult {
       first.value(of: rule.metric).flatMap { rule.tolerance?.allowed(above: [$0], of: rule.metric) }
     }
     .max()
-    let peak = first.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero
-    return amount.bytes(ofPeak: peak, allowed: allowed ?? 0, pageSize: self.environment.fingerprint.pageSize)
+    return amount.bytes(ofPeak: firstPeak, allowed: allowed ?? 0, pageSize: self.environment.fingerprint.pageSize)
   }
 }
 

@@ -4,7 +4,7 @@ package enum Mutation: String, Sendable, CaseIterable, Codable {
   case held
   /// Memory that grows throughout the run, in 64 steps.
   case leak
-  /// Memory that is held for 1 ms, in the middle of the run.
+  /// Memory that is held for 1 ms, when the program is near its peak.
   case spike
   /// A leak in the processes that the program starts.
   case worker
@@ -26,8 +26,10 @@ package struct Injection: Sendable, Equatable {
   package var amount: Bytes
   /// How long a run of the unchanged program takes.
   package var duration: Duration
+  /// The peak of the unchanged program.
+  package var peak: Bytes
 
-  package init(_ mutation: Mutation, of amount: Bytes, over duration: Duration) {
-    (self.mutation, self.amount, self.duration) = (mutation, amount, duration)
+  package init(_ mutation: Mutation, of amount: Bytes, over duration: Duration, peak: Bytes) {
+    (self.mutation, self.amount, self.duration, self.peak) = (mutation, amount, duration, peak)
   }
 }

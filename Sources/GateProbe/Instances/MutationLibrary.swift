@@ -34,8 +34,8 @@ struct MutationLibrary {
   /// Adds the variables of the library.
   func add(to environment: inout [String: String]) {
     library.add(to: &environment)
-    let (kind, amount) = (injection.mutation.rawValue, injection.amount.count)
-    environment["HIGHWATER_MUTATION"] = "\(kind):\(amount):\(injection.duration.nanoseconds):\(folder)"
+    let (kind, amount, time) = (injection.mutation.rawValue, injection.amount.count, injection.duration.nanoseconds)
+    environment["HIGHWATER_MUTATION"] = "\(kind):\(amount):\(time):\(injection.peak.count):\(folder)"
   }
 
   /// Whether a process of the target has held the memory.
