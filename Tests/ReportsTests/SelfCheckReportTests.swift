@@ -47,6 +47,7 @@ struct SelfCheckReportTests {
     check("alarm", [24, 24, 24, 24, 24], injecting: .share(Percent(0))),
     check("noisy", [21, 19.4, 20, 21.1, 20.5]),
     check("leaking", [21, 21, 21, 21, 21], as: .leak),
+    check("workers", [20, 20, 20, 20, 20], as: .worker),
     check("threadless", [20, 20, 20, 20, 20], as: .arena, wasInjected: false),
     check("crash", [8], failure: Fixture.failure(of: End(.exited, code: 3), output: "no room\n")),
   ]

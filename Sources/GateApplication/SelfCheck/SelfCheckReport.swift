@@ -83,6 +83,8 @@ private struct SelfCheckLines {
           + "tolerance in its `gate`"
       }
     case .notGated: "hint: add `peak_rss: auto` to its `gate`"
+    case .missed where check.mutation == .worker && !check.compared.contains(where: \.metric.isOfTree):
+      "hint: add `tree_peak: auto` to its `gate`: the other rules judge the largest process"
     case .inconclusive: "hint: `highwater noise` measures the noise, and what reduces it"
     case .found, .quiet, .missed, .notInjected, .falseAlarm, .failed: nil
     }
