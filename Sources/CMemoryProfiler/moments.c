@@ -88,15 +88,21 @@ void hw_profile_steps_begin(void) {
   next = FIRST_MOMENT;
 }
 
+/// How long after a moment the next one may follow, in nanoseconds: so that moments take a thirtieth of the time. But some
+/// moment must be near the end of each run, so it is at most a quarter of the time so far, or four times the cost.
+static int64_t pause_after(int64_t cost) {
+  int64_t longest = run_time / 4 > 4 * cost ? run_time / 4 : 4 * cost;
+  return 30 * cost < longest ? 30 * cost : longest;
+}
+
 /// Adds the time since the last stop, or since this was last called; a moment may be due.
 static void add_time(int64_t time) {
   int64_t before = run_time;
   run_time += time;
   if (run_time < next || has_end) return;
   // What the last stop has shown; this one is not handled yet.
-  int64_t cost = take_moment(before, run_time), later = LATER(run_time);
-  // Moments take a thirtieth of the time at most.
-  next = later > run_time + 30 * cost ? later : run_time + 30 * cost;
+  int64_t pause = pause_after(take_moment(before, run_time)), later = LATER(run_time);
+  next = later > run_time + pause ? later : run_time + pause;
 }
 
 void hw_profile_pause(pid_t thread) {
@@ -148,14 +154,14 @@ static int64_t time_of(int moment) {
 
 /// Of a program that ends by itself, the moment of the last quarter at which it held a middle amount: at its exit it has
 /// released what it held, and any other one may be that of a spike. Where taking moments is slow, the last one may be
-/// earlier.
+/// earlier; one that began after the exit counts for nothing.
 static int moment_before_exit(void) {
   int found[HW_MOMENTS + 1] = {HW_END}, number = end_time >= 0;
   // Without an exit the program was killed.
   if (end_time < 0) end_time = run_time;
-  int last = latest(end_time);
+  int last = latest(end_time - 1);
   for (int at = 0; at < HW_MOMENTS; at++) {
-    int is_late = moments[at].is_kept && moments[at].until >= end_time / 4 * 3;
+    int is_late = moments[at].is_kept && moments[at].until >= end_time / 4 * 3 && moments[at].from < end_time;
     if (is_late || HW_MOMENT + at == last) found[number++] = HW_MOMENT + at;
   }
   for (int at = 1; at < number; at++) {
