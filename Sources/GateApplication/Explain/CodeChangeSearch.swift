@@ -133,15 +133,20 @@ struct CodeChangeSearch {
     return hits
   }
 
-  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely, and none of
-  /// those that the program's start calls if other data is.
+  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
+  ///
+  /// The program's start calls most parts of it: what it calls is no evidence beside another call, nor if other files changed.
   private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
-    let hasData = changed.contains(where: ElsewhereChanges.isData)
-    let callers = stacks.flatMap(\.self).filter { !(hasData && $0.function.isStart) }
     texts.addSources(atMost: Self.mostFiles)
-    return StackJoin(texts.files, tracked: texts.tracked).called(by: callers, in: git.text(asItIs:))
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    let hits = join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
+    let evident = hits.filter { $0.caller?.isStart != true }
+    let hasOthers = changed.contains { path in
+      ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path }
+    }
+    return evident.isEmpty && !hasOthers ? hits : evident
   }
 
   private func elsewhere(since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName) -> CodeChanges {

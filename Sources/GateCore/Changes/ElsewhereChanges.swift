@@ -22,8 +22,8 @@ package enum ElsewhereChanges {
     return own.sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
   }
 
-  /// Whether the program may read a file that is neither code nor of dependencies.
-  package static func isData(_ path: String) -> Bool { Rank(path) == .data }
+  /// Whether a file may be code or data of the program.
+  package static func isOfProgram(_ path: String) -> Bool { Rank(path) != .other }
 
   private enum Rank: Int {
     case dependencies, code, data, other

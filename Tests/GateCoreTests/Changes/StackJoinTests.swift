@@ -216,7 +216,7 @@ struct ElsewhereChangesTests {
       ignoring: ["baselines"])
     #expect(ranked.prefix(3) == ["requirements.txt", "src/a.py", "data/words.txt"])
     #expect(ranked.dropFirst(3) == [".github/ci.yml", "LICENSE", "README.txt", "tests/a.py"])
-    #expect(ranked.filter(ElsewhereChanges.isData) == ["data/words.txt"])
+    #expect(ranked.filter(ElsewhereChanges.isOfProgram) == ["requirements.txt", "src/a.py", "data/words.txt"])
   }
 
   @Test(
