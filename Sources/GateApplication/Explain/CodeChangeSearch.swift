@@ -135,7 +135,7 @@ struct CodeChangeSearch {
 
   /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
   ///
-  /// The program's start calls most parts of it, so its calls count only where there is no other call and no other changed file.
+  /// The program's start calls most parts of it. Its calls count if it is the only caller and no other file changed.
   private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
