@@ -73,7 +73,8 @@ struct GrowthNoteTests {
     iterations: Int,
     _ kind: Growth.Kind = .level,
     gate: Gate = .standard,
-    hasBaseline: Bool = true
+    hasBaseline: Bool = true,
+    processes: [ProcessRecord] = []
   ) -> HiddenGrowth? {
     let metrics: [MetricName: [Double]] = [.peakRSS: Given.values(10, count: slopes.count), .growth: slopes]
     var measured = Given.measurements(metrics, gate: gate)
@@ -81,6 +82,7 @@ struct GrowthNoteTests {
     for (at, slope) in slopes.enumerated() {
       measured.repetitions[at].growth = Growth(
         slope: slope, low: slope, high: slope, kind: kind, iterations: iterations)
+      measured.repetitions[at].largestProcesses = processes
     }
     var baseline = Given.baseline(metrics)
     baseline.units[.growth] = MetricName.growth.unit(perIteration: true)
@@ -102,6 +104,26 @@ struct GrowthNoteTests {
       #expect(hidden(noisy, iterations: 500, .settling, hasBaseline: hasBaseline)?.cause == .warmup)
       #expect(hidden(still.map { _ in 50_000 }, iterations: 500, hasBaseline: hasBaseline)?.cause == .level)
     }
+  }
+
+  private func process(_ id: Int32, of parent: Int32, peak: Int64 = 10, isMain: Bool = false) -> ProcessRecord {
+    ProcessRecord(
+      id: id, parent: parent, command: "server", isMain: isMain, peak: .mebibytes(peak), firstSeen: .zero,
+      lastSeen: .seconds(1))
+  }
+
+  @Test("Each worker keeps memory that it has freed, from which a leak is served first")
+  func workers() {
+    let still = Array(repeating: 0.0, count: 10)
+    let workers = [process(2, of: 1, isMain: true), process(3, of: 1), process(4, of: 1)]
+    let (master, helper) = (process(1, of: 0), process(5, of: 2, peak: 4))
+    for iterations in [50, 500] {
+      let upTo = 3 * 128.0 * 1024 / Double(iterations)
+      let expected = HiddenGrowth(.fewIterations, upTo: upTo, iterations: iterations)
+      #expect(hidden(still, iterations: iterations, processes: [master, helper] + workers) == expected)
+      #expect(expected.enoughIterations == 768)
+    }
+    #expect(hidden(still, iterations: 500, processes: [master, helper, workers[0]]) == nil)
   }
 
   @Test(

@@ -36,7 +36,8 @@ extension ScenarioResult {
     let slopes = growths.map(\.slope)
     let allowed = judged?.allowed ?? tolerance.allowed(above: slopes, of: .growth)
     let seen = judged?.detectable ?? detectable(slopes, allowed: allowed)
-    let upTo = max(seen, HiddenGrowth.least(in: Int(iterations)))
+    let least = HiddenGrowth.least(in: Int(iterations)) * Double(workerCount)
+    let upTo = max(seen, least)
     guard upTo > HiddenGrowth.expected else { return nil }
     let isSettling = growths.count { $0.kind == .settling } * 2 > growths.count
     let level = judged?.baseline?.median ?? Spread.median(slopes) ?? 0
@@ -46,9 +47,19 @@ extension ScenarioResult {
       } else if Tolerance.Bounds.growth.share * abs(level) >= 0.5 * upTo {
         .level
       } else {
-        Int(iterations) < HiddenGrowth.enoughIterations ? .fewIterations : .noise
+        least > HiddenGrowth.expected ? .fewIterations : .noise
       }
     return HiddenGrowth(cause, upTo: upTo, iterations: Int(iterations))
+  }
+
+  /// The processes that keep freed memory as the main one does, which is one of them: those that run beside it, with its
+  /// name and at least half of its memory; the median of all repetitions.
+  private var workerCount: Int {
+    let counts = repetitions.compactMap { repetition -> Double? in
+      let processes = repetition.largestProcesses
+      return processes.first(where: \.isMain).map { main in Double(processes.count { $0.isWorker(like: main) }) }
+    }
+    return Int(Spread.median(counts) ?? 1)
   }
 
   private func detectable(_ values: [Double], allowed: Double) -> Double {
@@ -84,5 +95,13 @@ extension ScenarioResult {
   private static func limit(for growth: Growth) -> Bytes {
     let half = UInt64(Bytes(clampedFrom: max(1, growth.slope / 2)).count)
     return Bytes(1 << (UInt64.bitWidth - 1 - half.leadingZeroBitCount))
+  }
+}
+
+extension ProcessRecord {
+  fileprivate func isWorker(like main: ProcessRecord) -> Bool {
+    let together = min(lastSeen, main.lastSeen) - max(firstSeen, main.firstSeen)
+    return command == main.command && id != main.parent && peak.count * 2 >= main.peak.count
+      && together * 2 >= main.lastSeen - main.firstSeen
   }
 }

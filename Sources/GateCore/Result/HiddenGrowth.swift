@@ -32,9 +32,12 @@ package struct HiddenGrowth: Sendable, Hashable, Codable {
   /// its heap from 128 KiB on (M_TRIM_THRESHOLD, mallopt(3)).
   private static let keptMemory = 128.0 * 1024
 
-  /// From this number of judged iterations on, the memory that a program keeps hides no more than ``expected``.
-  package static let enoughIterations = Int(keptMemory / expected)
+  /// From this number of judged iterations on, the memory that the program's processes keep hides no more than ``expected``.
+  package var enoughIterations: Int {
+    let processes = (upTo * Double(iterations) / Self.keptMemory).rounded()
+    return Int(max(1, processes) * Self.keptMemory / Self.expected)
+  }
 
-  /// What so many iterations can show at best.
+  /// What so many iterations of one process can show at best.
   static func least(in iterations: Int) -> Double { keptMemory / Double(max(1, iterations)) }
 }

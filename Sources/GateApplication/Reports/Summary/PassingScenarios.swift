@@ -65,7 +65,7 @@ struct PassingScenarios {
     guard let level = compared.first(where: { $0.metric == .peakRSS }) ?? compared.first(where: { !$0.metric.isRate })
     else { return nil }
     let growth = compared.first { $0.metric == .growth }.flatMap { growth in
-      growth.detectable.map {
+      (scenario.hiddenGrowth?.upTo ?? growth.detectable).map {
         "+\(Format.plainAmount($0, unit: growth.unit))\(MetricUnit.shortSuffix(of: growth.unit))"
       }
     }

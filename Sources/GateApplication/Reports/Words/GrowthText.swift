@@ -35,7 +35,7 @@ extension HiddenGrowth {
     case .warmup: "growth still slows down; send warm-up requests before `repeat`, or more iterations"
     case .level: "memory already grows in each iteration; more iterations show whether that ends"
     case .fewIterations:
-      "\(Format.count(iterations, "iteration")) judged; \(Self.enoughIterations * 2) in all show more"
+      "\(Format.count(iterations, "iteration")) judged; \(enoughIterations * 2) in all show more"
     case .notJudged:
       "growth is judged with \(Growth.fewestIterations) iterations or more, and there are \(iterations)"
     case .noise: "equal repetitions differ by as much; more iterations show more"
