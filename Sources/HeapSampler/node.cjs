@@ -9,6 +9,16 @@
   const [, interval, folder] = /^(\d+):([^]*)$/.exec(process.env.HIGHWATER_HEAPS || '') || [];
   const fs = require('fs');
 
+  /// V8 opens a log of each thread in the working directory when it is to name its code (`isolate-ADDRESS-PROCESS-v8.log`,
+  /// Node.js 20), and NODE_OPTIONS takes no flag against that: removes the first thread's, and has those of later ones opened
+  /// beside the run. Logs that the program's own options ask for stay.
+  const hideLogs = () => {
+    if (process.execArgv.some((word) => /^--(log|prof)/.test(word))) return;
+    const isLog = (name) => name.startsWith('isolate') && name.endsWith(`-${process.pid}-v8.log`);
+    try { for (const name of fs.readdirSync('.').filter(isLog)) fs.unlinkSync(name); } catch (error) {}
+    if (!/\s/.test(folder)) require('v8').setFlagsFromString(`--logfile=${folder}/v8.log`);
+  };
+
   const time = () => {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1e9 + nanoseconds;
@@ -137,6 +147,7 @@
       // V8 takes an inlined function's objects for its caller's. It prints an error for a flag that it does not know.
       const flags = parseInt(process.versions.node) < 20 ? ['turbo'] : ['turbo', 'maglev'];
       for (const flag of flags) require('v8').setFlagsFromString(`--no-${flag}-inlining`);
+      if (isMainThread) hideLogs();
       const start = time();
       const session = sample(inspector, threadId, start);
       if (!isMainThread) {

@@ -92,5 +92,7 @@ struct CollectedHeapTests {
       variables: ["KEPT": "200000", "NODE_OPTIONS": "--no-warnings"])
     #expect(found.code == 0, "\(found.errors)")
     #expect(found.text.contains(service.found), "\(found.text)")
+    let files = try FileManager.default.contentsOfDirectory(atPath: project.url(".").path)
+    #expect(!files.contains { $0.hasPrefix("isolate") }, "V8's logs stay in the working directory")
   }
 }
