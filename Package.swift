@@ -96,6 +96,7 @@ let package = Package(
     .systemLibrary(name: "PCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     module("RegularExpressions", over: ["PCRE2"]),
     .target(name: "CPostgreSQL"),
+    .target(name: "EmptyICUData"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     module("HTTPTransfer", over: ["LinuxSystem", "CURL"]),
     // Layer 1
@@ -124,7 +125,8 @@ let package = Package(
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "LinuxSystem", "GateApplication", gatePart("ArgumentParser", of: "swift-argument-parser"),
+        "GateCore", "LinuxSystem", "GateApplication", "EmptyICUData",
+        gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: languageSettings()
     ),
