@@ -7,11 +7,13 @@ enum SelfCheckReport {
     for check in result.checks where context.detail != .quiet || check.verdict != .pass {
       SelfCheckLines(check: check, context: context).write(to: &page)
     }
-    let passed = result.checks.count { $0.verdict == .pass }
+    let injected = result.checks.filter { $0.outcome != .notInjected }
+    let passed = injected.count { $0.verdict == .pass }
     let isOfKinds = result.checks.contains { $0.mutation != .held }
-    let all = Format.count(result.checks.count, isOfKinds ? "self-check" : "scenario")
-    let answer = "the gate works in \(passed) of \(all)"
-    page.closing(answer, result.verdict.tone)
+    let all = Format.count(injected.count, isOfKinds ? "self-check" : "scenario")
+    let rest = result.checks.count - injected.count
+    let others = rest > 0 ? "; \(rest) \(rest == 1 ? "was" : "were") not injected" : ""
+    page.closing("the gate works in \(passed) of \(all)\(others)", result.verdict.tone)
     return page.text
   }
 }
@@ -58,7 +60,9 @@ private struct SelfCheckLines {
 
   /// As in `peak_rss +1.1 MiB (256 KiB allowed)`.
   private func shift(_ metric: MetricResult) -> String {
-    let change = metric.change.map { Format.difference($0.shift, unit: metric.unit) } ?? "unknown"
+    let value = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? ""
+    // A limit is not compared with the unchanged program.
+    let change = metric.change.map { Format.difference($0.shift, unit: metric.unit) } ?? value
     guard let allowed = metric.allowed else { return "\(metric.metric) \(change)" }
     return "\(metric.metric) \(change) (\(Format.amount(allowed, unit: metric.unit)) allowed)"
   }
