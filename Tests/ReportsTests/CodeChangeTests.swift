@@ -80,6 +80,21 @@ struct CodeChangeTests {
         + "commit 57dc3d9c0, and so was six 1.0 added, whose add() is on it")
   }
 
+  @Test("A type that a function on the call stack uses is named as one, and so is its part in the agent's report")
+  func usedType() throws {
+    var changes = Self.branch
+    changes.functions = [
+      ChangedFunction(
+        function: FunctionName(module: "page.h", name: "site::page"), isType: true,
+        caller: FunctionName(module: "server", name: "remember"), file: "src/page.h", line: 8)
+    ]
+    let text = try #require(Self.explanation(changes).changesText)
+    #expect(text.hasPrefix("the type site::page at src/page.h:8 (used by remember()) was changed in this branch"))
+    let scenario = Self.scenario(changes)
+    let agent = AgentReport.text(Fixture.result([scenario]), context: Self.context(scenario))
+    #expect(agent.contains("\nchanged: the type site::page at src/page.h:8 (used by remember()), in this branch\n"))
+  }
+
   private static let hostile: CodeChanges = {
     var changes = branch
     changes.base = stranger

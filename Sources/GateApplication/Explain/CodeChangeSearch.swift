@@ -99,8 +99,8 @@ struct CodeChangeSearch {
     let git: GitComparison
   }
 
-  /// The changes since the first base with a changed function on the stacks, or else with one that those on the stacks
-  /// call, or else what changed since the first.
+  /// The changes since the first base with a changed function on the stacks, or else with what those on the stacks use, or
+  /// else what changed since the first.
   private func changes(
     behind finding: CulpritFinding, of scenario: ScenarioName, since bases: [KnownBase]
   ) -> CodeChanges? {
@@ -114,7 +114,7 @@ struct CodeChangeSearch {
     }
     for index in searched.indices {
       let base = searched[index].base
-      let hits = called(by: stacks, &searched[index].texts, base.git)
+      let hits = used(by: stacks, &searched[index].texts, base.git)
       if let changes = changes(of: hits, searched[index].texts, since: base) { return changes }
     }
     return bases.first.map { elsewhere(since: $0, finding, of: scenario) }
@@ -133,15 +133,16 @@ struct CodeChangeSearch {
     return hits
   }
 
-  /// Changed functions that functions on the stacks call; none if another version of a dependency is as likely.
+  /// Changed functions that functions on the stacks call, and changed types that they use; none if another version of a
+  /// dependency is as likely.
   ///
-  /// The program's start calls most parts of it. Its calls count if it is the only caller and no other file changed.
-  private func called(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
+  /// The program's start uses most parts of it. That counts if nothing else does and no other file changed.
+  private func used(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
-    let hits = join.called(by: stacks.flatMap(\.self), in: git.text(asItIs:))
+    let hits = join.used(by: stacks.flatMap(\.self), in: git.text(asItIs:))
     let evident = hits.filter { $0.caller?.isStart != true }
     let hasOthers = changed.contains { path in
       ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path }
@@ -154,23 +155,27 @@ struct CodeChangeSearch {
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
-    var hasCommits = false
-    let places = ranked.prefix(ElsewhereChanges.most).compactMap { known[$0] }.map { file in
-      if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
-      guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
-      var place = ElsewhereChanges.place(of: text)
-      if !hasCommits, place.line != nil, let part = ElsewhereChanges.mainPart(of: text) {
-        place.commits = git.authors(of: part, in: text).commits
-        hasCommits = true
-      }
-      return place
+    var places: [ChangedPlace] = []
+    for path in ranked.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
+      if let place = known[path].flatMap({ place(of: $0, git) }) { places.append(place) }
     }
     let inPackage = finding.culprit?.inPackage.map { [StackFrame(function: $0.function)] }
     let frames = finding.stacks.flatMap(\.self) + (inPackage ?? [])
     let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
     changes.elsewhere = StackDependencies(frames, installed: packages.names).marked(places)
-    changes.otherFiles = ranked.count - places.count
+    changes.otherFiles = ranked.count - changes.elsewhere.count
     return changes
+  }
+
+  /// nil if only comments and spaces changed.
+  private func place(of file: GitComparison.File, _ git: GitComparison) -> ChangedPlace? {
+    if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
+    guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
+    guard var place = ElsewhereChanges.place(of: text) else { return nil }
+    if place.line != nil, deadline > .now, let part = ElsewhereChanges.mainPart(of: text) {
+      place.commits = git.authors(of: part, in: text).commits
+    }
+    return place
   }
 }
 
@@ -215,12 +220,12 @@ private struct ChangedTexts {
 
   func function(of hit: StackJoin.Hit) -> ChangedFunction {
     let file = files.first { $0.path == hit.file }
-    let authors = file.map { git.authors(of: hit.part, in: $0) } ?? (commits: [], isUncommitted: false)
+    let authors = file.map { git.authors(of: hit.lines, in: $0) } ?? (commits: [], isUncommitted: false)
     func lines(_ lines: [String]?) -> [String] {
       (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
     return ChangedFunction(
-      function: hit.function, caller: hit.caller, file: hit.file, line: hit.line,
+      function: hit.function, isType: hit.isType, caller: hit.caller, file: hit.file, line: hit.line,
       removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
       isUncommitted: authors.isUncommitted)
   }

@@ -1,14 +1,17 @@
 /// What a pair of braces is, by the text before it.
 enum BlockHeader: Equatable {
   case function(String)
+  /// A type that may have fields.
   case type(String)
+  /// Another type or module around functions.
+  case scope(String)
   case plain
   /// The braces are a part of the text before a body.
   case unfinished
 
-  private static let types: Set<String> = [
-    "class", "struct", "enum", "union", "interface", "namespace", "impl", "trait", "mod", "extension", "protocol",
-    "actor", "object", "record",
+  private static let types: Set<String> = ["class", "struct", "enum", "union", "actor", "object", "record"]
+  private static let scopes: Set<String> = [
+    "interface", "namespace", "impl", "trait", "mod", "extension", "protocol",
   ]
   fileprivate static let functionWords: Set<String> = ["fn", "func", "fun", "function", "def"]
   fileprivate static let initializers: Set<String> = ["init", "deinit", "subscript"]
@@ -36,8 +39,8 @@ enum BlockHeader: Equatable {
       self = Self.script(text, isInParentheses: parentheses > 0)
     } else if parentheses > 0 {
       self = .unfinished
-    } else if let type = Self.type(text) {
-      self = .type(type)
+    } else if let type = Self.type(text, language) {
+      self = type
     } else if language == .keyword {
       self = Self.keyword(text)
     } else {
@@ -45,15 +48,18 @@ enum BlockHeader: Equatable {
     }
   }
 
-  private static func type(_ text: HeaderText) -> String? {
+  private static func type(_ text: HeaderText, _ language: SourceLanguage) -> BlockHeader? {
     let words = text.outerWords
-    guard let at = words.firstIndex(where: { types.contains($0) }) else { return nil }
+    guard let at = words.firstIndex(where: { types.contains($0) || scopes.contains($0) }) else { return nil }
     // `struct entry *find(int key) {` is a function.
     if text.calls.contains(where: { !attributes.contains($0) }) && !["class", "record", "object"].contains(words[at]) {
       return nil
     }
-    let end = words.firstIndex(of: "for").map { $0 + 1 } ?? at + 1
-    return end < words.count ? words[end] : ""
+    // In Go the name comes first, as in `type Entry struct {`.
+    let isNamedBefore = language == .keyword && at >= 2 && words[at - 2] == "type"
+    let end = isNamedBefore ? at - 1 : words.firstIndex(of: "for").map { $0 + 1 } ?? at + 1
+    let name = end < words.count ? words[end] : ""
+    return types.contains(words[at]) ? .type(name) : .scope(name)
   }
 
   /// The last line with a word such as `fn` counts, since others may precede it without a semicolon.

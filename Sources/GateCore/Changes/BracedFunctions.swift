@@ -1,8 +1,9 @@
-/// Finds functions whose bodies are in braces.
+/// Finds functions and types whose bodies are in braces.
 struct BracedFunctions {
   private enum Kind {
     case function(String)
-    case type(String)
+    case type(String, isNamedBehind: Bool)
+    case scope(String)
     case plain
     /// Braces within what comes before the body, as in `f(int a = {})`.
     case within(header: [UInt8], line: Int?)
@@ -16,7 +17,7 @@ struct BracedFunctions {
 
     var name: String? {
       switch kind {
-      case .function(let name), .type(let name): name
+      case .function(let name), .type(let name, _), .scope(let name): name
       case .plain, .within: nil
       }
     }
@@ -40,6 +41,8 @@ struct BracedFunctions {
   /// The number of open blocks at each `#if`.
   private var conditions: [Int] = []
   private var isContinuedDirective = false
+  /// The lines of a type whose name follows, as in `typedef struct { … } entry;`.
+  private var unnamed: ClosedRange<Int>?
 
   init(_ language: SourceLanguage) {
     self.language = language
@@ -155,6 +158,10 @@ struct BracedFunctions {
     switch byte {
     case UInt8(ascii: "{"): openBlock(line: line)
     case UInt8(ascii: "}"): close(line: line)
+    case UInt8(ascii: ";") where parentheses == 0 && unnamed != nil:
+      if let lines = unnamed, let name = HeaderText(header).outerWords.last { add(name, lines, isType: true) }
+      unnamed = nil
+      resetHeader()
     case UInt8(ascii: ";") where parentheses == 0, UInt8(ascii: ",") where parentheses == 0 && language == .javaScript:
       resetHeader()
     case UInt8(ascii: ":") where language == .c && HeaderText(header).isLabel: resetHeader()
@@ -172,7 +179,8 @@ struct BracedFunctions {
     let kind: Kind =
       switch parsed {
       case .function(let name): .function(name)
-      case .type(let name): .type(name)
+      case .type(let name): .type(name, isNamedBehind: HeaderText(header).outerWords.first == "typedef")
+      case .scope(let name): .scope(name)
       case .plain: .plain
       case .unfinished: .within(header: header, line: headerLine)
       }
@@ -187,10 +195,17 @@ struct BracedFunctions {
     guard let block = open.popLast() else { return }
     (parentheses, header, headerLine) = (block.parentheses, [], nil)
     switch block.kind {
-    case .function(let name):
-      found.append(FunctionExtent(name: name, scopes: open.compactMap(\.name), lines: block.start...line))
+    case .function(let name): add(name, block.start...line)
+    case .type(let name, let isNamedBehind):
+      add(name, block.start...line, isType: true)
+      if isNamedBehind { unnamed = block.start...line }
     case .within(let before, let start): (header, headerLine) = (before + [UInt8(ascii: "0")], start)
-    case .type, .plain: break
+    case .scope, .plain: break
     }
+  }
+
+  private mutating func add(_ name: String, _ lines: ClosedRange<Int>, isType: Bool = false) {
+    guard !isType || !name.isEmpty else { return }
+    found.append(FunctionExtent(name: name, scopes: open.compactMap(\.name), lines: lines, isType: isType))
   }
 }

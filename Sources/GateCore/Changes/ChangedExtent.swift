@@ -1,4 +1,4 @@
-/// A changed function in the text of its file, which may be called by another one.
+/// A changed function, or a type with other fields, in the text of its file, which another function may use.
 struct ChangedExtent {
   let extent: FunctionExtent
   let file: String
@@ -16,20 +16,22 @@ struct ChangedExtent {
     let name = FunctionName(
       module: String(TrackedFiles.name(of: file)), name: (extent.scopes + [extent.name]).joined(separator: separator),
       isScript: language?.isScript == true)
-    return StackJoin.Hit(function: name, caller: caller, file: file, line: line, part: part, depth: depth)
+    return StackJoin.Hit(
+      function: name, caller: caller, file: file, line: line, part: part, isType: extent.isType, depth: depth)
   }
 
-  /// Whether lines of code call a function of this name, by the parenthesis behind it.
-  func isCalled(in lines: [String]) -> Bool {
+  /// Whether lines of code call a function of this name, by the parenthesis behind it, or have the name of the type.
+  func isUsed(in lines: [String]) -> Bool {
     let name = Array(calledName.utf8)
-    return !name.isEmpty && lines.contains { isCalled(name, in: Array($0.utf8)) }
+    return !name.isEmpty && lines.contains { isUsed(name, in: Array($0.utf8)) }
   }
 
-  private func isCalled(_ name: [UInt8], in line: [UInt8]) -> Bool {
+  private func isUsed(_ name: [UInt8], in line: [UInt8]) -> Bool {
     var at = 0
     while at < line.count {
       let word = line[at...].prefix(while: \.isOfName)
-      if word.elementsEqual(name), isCall(line[word.endIndex...]), canMean(line[..<at]) { return true }
+      let isMeant = word.elementsEqual(name) && (extent.isType || isCall(line[word.endIndex...]))
+      if isMeant, canMean(line[..<at]) { return true }
       at = max(at + 1, word.endIndex)
     }
     return false

@@ -14,7 +14,7 @@ package struct CodeChanges: Sendable, Hashable, Codable {
   package var base: String
   package var origin: Origin
   /// The functions whose lines changed, the one that most likely explains the rise first: those on the call stack, or else
-  /// those that functions on it call.
+  /// those that functions on it call, and the types that they use.
   package var functions: [ChangedFunction]
   /// What else changed, if none of them did: the files that most likely matter.
   package var elsewhere: [ChangedPlace]
@@ -33,10 +33,11 @@ package struct CodeChanges: Sendable, Hashable, Codable {
   }
 }
 
-/// A function whose lines changed.
+/// A function, or a type with fields, whose lines changed.
 package struct ChangedFunction: Sendable, Hashable, Codable {
   package var function: FunctionName
-  /// The function on the call stack that calls it; nil if it is on the call stack itself.
+  package var isType = false
+  /// The function on the call stack that uses it; nil if it is on the call stack itself.
   package var caller: FunctionName?
   /// Relative to the top of the checkout.
   package var file: String
@@ -52,6 +53,7 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
 
   package init(
     function: FunctionName,
+    isType: Bool = false,
     caller: FunctionName? = nil,
     file: String,
     line: Int,
@@ -60,7 +62,8 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
     commits: [CommitInfo] = [],
     isUncommitted: Bool = false
   ) {
-    (self.function, self.caller, self.file, self.line) = (function, caller, file, line)
+    (self.function, self.isType, self.caller) = (function, isType, caller)
+    (self.file, self.line) = (file, line)
     (self.removed, self.added) = (removed, added)
     (self.commits, self.isUncommitted) = (commits, isUncommitted)
   }
@@ -74,7 +77,7 @@ package struct ChangedPlace: Sendable, Hashable, Codable {
   package var line: Int?
   /// The function that the line is in, without its types and modules; nil outside of functions.
   package var function: String?
-  /// Those that changed this part of the file, the latest first; known only of the first source file.
+  /// Those that changed this part of the file, the latest first.
   package var commits: [CommitInfo] = []
   /// The dependencies with other versions.
   package var dependencies: [DependencyChange]

@@ -43,16 +43,15 @@ package enum ElsewhereChanges {
     }
   }
 
-  /// What is known of a changed file with its text.
-  package static func place(of file: ChangedFile) -> ChangedPlace {
+  /// What is known of a changed file with its text; nil if only comments and spaces of a source file changed.
+  package static func place(of file: ChangedFile) -> ChangedPlace? {
     if DependencyVersions.are(in: file.path) {
       let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
       return ChangedPlace(file: file.path, dependencies: Array(changes))
     }
+    guard SourceLanguage(path: file.path) != nil else { return ChangedPlace(file: file.path) }
     let functions = functions(of: file)
-    guard SourceLanguage(path: file.path) != nil, let part = mainPart(of: file, with: functions) else {
-      return ChangedPlace(file: file.path)
-    }
+    guard let part = mainPart(of: file, with: functions) else { return nil }
     let line = line(of: part, in: functions)
     return ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name)
   }
@@ -65,7 +64,6 @@ package enum ElsewhereChanges {
   private static func mainPart(of file: ChangedFile, with functions: [FunctionExtent]) -> ChangedFile.Part? {
     let parts = file.codeParts
     return parts.first { function(at: line(of: $0, in: functions), in: functions) != nil } ?? parts.first
-      ?? file.parts.first
   }
 
   /// The first line of a part that is in a function, else the first, or the one before it if lines were only removed.

@@ -1,4 +1,4 @@
-/// Where a function is in the text of a source file.
+/// Where a function, or a type with fields, is in the text of a source file.
 struct FunctionExtent: Equatable {
   /// Without its types and modules; empty for a function without a name.
   var name: String
@@ -6,13 +6,19 @@ struct FunctionExtent: Equatable {
   var scopes: [String]
   /// Count from 1; with decorators, return type and closing brace.
   var lines: ClosedRange<Int>
+  var isType = false
 }
 
 extension FunctionExtent {
   /// The functions of a text, an outer one before those that it contains.
+  static func all(in lines: [String], _ language: SourceLanguage) -> [FunctionExtent] {
+    withTypes(in: lines, language).filter { !$0.isType }
+  }
+
+  /// The functions and types of a text, an outer one before those that it contains.
   ///
   /// A scan of brackets and indentation, not a parser: macros can mislead it.
-  static func all(in lines: [String], _ language: SourceLanguage) -> [FunctionExtent] {
+  static func withTypes(in lines: [String], _ language: SourceLanguage) -> [FunctionExtent] {
     let found: [FunctionExtent]
     switch language {
     case .python, .ruby:

@@ -1,8 +1,14 @@
-/// Finds functions whose bodies are indented.
+/// Finds functions and classes whose bodies are indented.
 struct IndentedFunctions {
+  private enum Kind: Substring {
+    case function = "def"
+    case type = "class"
+    case module
+  }
+
   private struct Block {
     let name: String
-    let isFunction: Bool
+    let kind: Kind
     let indent: Int
     let start: Int
   }
@@ -45,18 +51,20 @@ struct IndentedFunctions {
     defer { decorators = nil }
     var words = text.split(separator: " ")
     if words.first == "async" { words.removeFirst() }
-    guard words.count > 1, ["def", "class", "module"].contains(words[0]) else { return }
+    guard words.count > 1, let kind = Kind(rawValue: words[0]) else { return }
     let name = words[1].prefix { !"(:[;<".contains($0) }.split(separator: ".").last.map(String.init) ?? ""
-    open.append(Block(name: name, isFunction: words[0] == "def", indent: indent, start: decorators ?? number))
+    open.append(Block(name: name, kind: kind, indent: indent, start: decorators ?? number))
   }
 
   /// Closes the blocks that are indented at least so far.
   private mutating func close(from indent: Int) {
     while let block = open.last, block.indent >= indent {
       open.removeLast()
-      guard block.isFunction else { continue }
+      guard block.kind != .module else { continue }
       found.append(
-        FunctionExtent(name: block.name, scopes: open.map(\.name), lines: block.start...max(block.start, last)))
+        FunctionExtent(
+          name: block.name, scopes: open.map(\.name), lines: block.start...max(block.start, last),
+          isType: block.kind == .type))
     }
   }
 

@@ -50,7 +50,43 @@ package enum SourceLanguage: Sendable {
     }
   }
 
-  /// The same for a file whose language may be unknown.
+  /// The numbers, from 1, of the lines of comments that `/*` begins, and in Python of the texts that document a module,
+  /// class or function.
+  func longComments(in lines: [String]) -> Set<Int> {
+    var (found, last): (Set<Int>, Substring) = ([], ":")
+    var end: Substring?
+    for (number, line) in zip(1..., lines) {
+      var rest = line.trimmedBlanks
+      if end == nil {
+        guard let begin = beginOfComment(rest, after: last) else {
+          if !isComment(line) { last = rest }
+          continue
+        }
+        (end, rest) = (begin.end, begin.rest)
+      }
+      let close = end.flatMap { rest.firstRange(of: $0) }
+      if close != nil { end = nil }
+      // What follows the end on its line is code.
+      if close.map({ $0.upperBound == rest.endIndex }) ?? true { found.insert(number) }
+    }
+    return found
+  }
+
+  /// What ends the comment that a line begins with, and the rest of the line; nil if it begins with none.
+  ///
+  /// In Python a text is a comment only at the start of a file or of a body.
+  private func beginOfComment(_ text: Substring, after last: Substring) -> (end: Substring, rest: Substring)? {
+    switch self {
+    case .c, .javaScript, .keyword: return text.hasPrefix("/*") ? ("*/", text.dropFirst(2)) : nil
+    case .ruby: return nil
+    case .python:
+      let quoted = text.drop { "rRuU".contains($0) }
+      let mark = quoted.prefix(3)
+      return last.hasSuffix(":") && (mark == "\"\"\"" || mark == "'''") ? (mark, quoted.dropFirst(3)) : nil
+    }
+  }
+
+  /// The same as ``isComment(_:)`` for a file whose language may be unknown.
   static func isComment(_ line: String, in language: SourceLanguage?) -> Bool {
     language?.isComment(line) ?? line.allSatisfy(\.isWhitespace)
   }
@@ -60,10 +96,23 @@ extension ChangedFile {
   /// The parts in which more than comments and spaces differ.
   package var codeParts: [Part] {
     let language = SourceLanguage(path: path)
-    func code(_ lines: [String]) -> [String] {
-      let code = lines.filter { !SourceLanguage.isComment($0, in: language) }
-      return language?.isIndented == true ? code : code.map { $0.filter { !$0.isWhitespace } }
+    let comments = language.map { ($0.longComments(in: before), $0.longComments(in: now)) } ?? ([], [])
+    func code(_ lines: [String], at first: Int, _ comments: Set<Int>) -> [String] {
+      let code = zip(first..., lines).filter { number, line in
+        !comments.contains(number) && !SourceLanguage.isComment(line, in: language)
+      }
+      return code.map { language?.isIndented == true ? $1 : $1.filter { !$0.isWhitespace } }
     }
-    return parts.filter { code(removed($0)) != code(added($0)) }
+    return parts.filter { part in
+      let before = code(removed(part), at: part.before.lowerBound, comments.0)
+      return before != code(added(part), at: part.now.lowerBound, comments.1)
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmedBlanks: Substring {
+    func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" || character == "\r" }
+    return self[(firstIndex { !isBlank($0) } ?? endIndex)..<(lastIndex { !isBlank($0) }.map(index(after:)) ?? endIndex)]
   }
 }

@@ -12,18 +12,25 @@ package struct StackJoin {
     self.tracked = tracked
   }
 
-  /// A change of a function on a call stack, or of one that a function on it calls.
+  /// A change of a function on a call stack, or of a function or type that one on it uses.
   package struct Hit: Sendable, Equatable {
     package var function: FunctionName
-    /// The function on the call stack that calls it; nil if it is on the call stack itself.
+    /// The function on the call stack that uses it; nil if it is on the call stack itself.
     package var caller: FunctionName?
     package var file: String
     package var line: Int
     package var part: ChangedFile.Part
+    /// Whether it is a type rather than a function.
+    package var isType = false
     /// How far from the innermost function.
     var depth: Int
     /// How many lines are between the change and the frame's line; nil if that is unknown.
     var distance: Int?
+
+    /// The changed lines that explain most: only that through which the memory came, if it is one of them.
+    package var lines: ChangedFile.Part {
+      distance == 0 ? ChangedFile.Part(before: part.before, now: line..<line + 1) : part
+    }
 
     /// Whether both are one change of one function, however far from the innermost one.
     package func isOfSameChange(as other: Hit) -> Bool {
@@ -49,14 +56,17 @@ package struct StackJoin {
     }
   }
 
-  /// The changed functions that functions on a call stack call, as one that no longer releases what another one allocated;
-  /// those of the innermost function first.
+  /// What changed and is used by functions on a call stack: functions that they call, as one that no longer releases what
+  /// another one allocated, and types with other fields, of which they may have many; those of the innermost function first.
   ///
-  /// They are found by their names, which must be unique among the changed functions. `text` is asked once for each file of a
+  /// They are found by their names, which must be unique among the changed ones. `text` is asked once for each file of a
   /// function on the call stack, as it is now.
-  package func called(by frames: [StackFrame], in text: (String) -> ChangedFile?) -> [Hit] {
-    let changed = Dictionary(grouping: files.flatMap(\.changedFunctions), by: \.calledName).filter { $1.count == 1 }
-    var left = changed.compactMapValues(\.first)
+  package func used(by frames: [StackFrame], in text: (String) -> ChangedFile?) -> [Hit] {
+    var left = Dictionary(grouping: files.flatMap(\.changedExtents), by: \.calledName).compactMapValues { named in
+      // A constructor has the name of its type.
+      let functions = named.filter { !$0.extent.isType }
+      return named.count - functions.count <= 1 && functions.count <= 1 ? functions.first ?? named.first : nil
+    }
     guard !left.isEmpty else { return [] }
     var scanned: [String: ScannedFile?] = [:]
     return frames.enumerated().flatMap { depth, frame -> [Hit] in
@@ -64,7 +74,7 @@ package struct StackJoin {
       let file = scanned[path] ?? text(path).map(ScannedFile.init)
       scanned[path] = .some(file)
       guard let lines = file?.lines(of: frame) else { return [] }
-      let found = left.values.filter { $0.isCalled(in: lines) }.sorted { $0.line < $1.line }
+      let found = left.values.filter { $0.isUsed(in: lines) }.sorted { $0.line < $1.line }
       for function in found { left[function.calledName] = nil }
       return found.map { $0.hit(calledBy: frame.function, depth: depth) }
     }
@@ -106,30 +116,58 @@ extension FunctionName {
   fileprivate var scopes: Set<Substring> { Set(shortName.split { $0 == ":" || $0 == "." || $0 == "<" || $0 == ">" }) }
 }
 
-/// A changed file with its functions before and after.
+/// A changed file with its functions before and after, and the types now.
 private struct ScannedFile {
   let file: ChangedFile
   private let language: SourceLanguage?
   private let before: [FunctionExtent]
   private let now: [FunctionExtent]
+  private let types: [FunctionExtent]
 
   init(_ file: ChangedFile) {
     self.file = file
     language = SourceLanguage(path: file.path)
     before = language.map { FunctionExtent.all(in: file.before, $0) } ?? []
-    now = language.map { FunctionExtent.all(in: file.now, $0) } ?? []
+    let all = language.map { FunctionExtent.withTypes(in: file.now, $0) } ?? []
+    (now, types) = (all.filter { !$0.isType }, all.filter(\.isType))
   }
 
-  /// The functions that changed parts are in, each once.
-  var changedFunctions: [ChangedExtent] {
-    var seen: Set<Int> = []
-    return file.codeParts.compactMap { part in
-      let changed = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
-      guard let (own, line) = changed.first, !own.name.isEmpty, seen.insert(own.lines.lowerBound).inserted else {
-        return nil
+  /// The functions that changed parts are in, and the types whose fields they are, each once.
+  var changedExtents: [ChangedExtent] {
+    var seen: Set<String> = []
+    return file.codeParts.flatMap { part -> [ChangedExtent] in
+      let functions = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
+      let found = functions.first.map { [$0] } ?? changedTypes(by: part)
+      let new = found.filter { own, _ in
+        !own.name.isEmpty && seen.insert("\(own.name) \(own.lines.lowerBound)").inserted
       }
-      return ChangedExtent(extent: own, file: file.path, line: line, part: part, language: language)
+      return new.map { own, line in
+        ChangedExtent(extent: own, file: file.path, line: line, part: part, language: language)
+      }
     }
+  }
+
+  /// The innermost type that a part gives other fields, by its name and by that of a `typedef`, with the first such line.
+  private func changedTypes(by part: ChangedFile.Part) -> [(FunctionExtent, Int)] {
+    let changed = types.compactMap { own in
+      part.now.clamped(to: Range(own.lines)).first { mayBeField($0) }.map { (own, $0) }
+    }
+    return changed.filter { $0.0.lines == changed.last?.0.lines }
+  }
+
+  /// Whether a line outside of functions is neither a comment nor the declaration of a function.
+  private func mayBeField(_ line: Int) -> Bool {
+    let text = file.now[line - 1]
+    guard text.contains(where: { $0.isLetter || $0 == "_" }), !isComment(text), !text.hasSuffix(":"),
+      !now.contains(where: { $0.lines.contains(line) })
+    else { return false }
+    guard language == .c else { return true }
+    // text from outside: what may follow the parameters
+    let words = text.split { " ;\t\r".contains($0) }
+    let rest = words.reversed().drop {
+      ["=", "0", "const", "noexcept", "override", "final", "default", "delete"].contains($0)
+    }
+    return rest.first?.hasSuffix(")") != true || rest.contains("=")
   }
 
   /// The lines of a frame's function without comments, or those of a script outside of functions; nil if they are unknown.

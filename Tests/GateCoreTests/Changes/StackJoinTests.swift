@@ -115,6 +115,21 @@ struct StackJoinTests {
         .isEmpty)
   }
 
+  @Test(
+    "Comments of several lines are no code, nor are the texts that document Python",
+    arguments: [
+      ("a.c", " /*\n-Old words\n+New words\n  */\n int f() { return 1; }", 0),
+      ("a.c", " /* one */\n-int a;\n+int b;\n int f() { return 1; }", 1),
+      ("a.c", " /*\n x */ int a;\n-int b;\n+int c;", 1), ("a.c", " glob(\"src/*\");\n-int b;\n+int c;", 1),
+      ("a.py", "-\"\"\"Old words.\"\"\"\n+\"\"\"New words.\"\"\"\n import os", 0),
+      ("a.py", " def f():\n     r'''First.\n \n-    Old words.\n+    New words.\n     '''\n     return 1", 0),
+      ("a.py", " def f():\n     x = 1\n     \"\"\"\n-    Old words.\n+    New words.\n     \"\"\"", 1),
+      ("a.py", " def f():\n     \"\"\"First.\"\"\"\n-    x = 1\n+    x = 2", 1),
+    ])
+  func longComments(path: String, change: String, count: Int) {
+    #expect(Self.file(path, change).codeParts.count == count)
+  }
+
   @Test("Lines of the text now are found in the text before")
   func lineBefore() {
     let file = Self.file("a", " 1\n+2\n+3\n 4\n-5\n-6\n 7\n-8\n+8\n 9")
@@ -122,11 +137,11 @@ struct StackJoinTests {
     #expect(file.lineBefore(7) == 7)
   }
 
-  // MARK: Called functions
+  // MARK: What functions on the stack use
 
-  private func called(by frames: [StackFrame], changed: [ChangedFile], in caller: ChangedFile) -> [String] {
+  private func used(by frames: [StackFrame], changed: [ChangedFile], in caller: ChangedFile) -> [String] {
     let tracked = TrackedFiles([caller.path] + changed.map(\.path), tops: ["/work"])
-    return StackJoin(changed, tracked: tracked.file).called(by: frames) { _ in caller }.map {
+    return StackJoin(changed, tracked: tracked.file).used(by: frames) { _ in caller }.map {
       "\($0.function.name) \($0.file):\($0.line) by \($0.caller?.name ?? "")"
     }
   }
@@ -150,13 +165,13 @@ struct StackJoinTests {
       StackFrame(
         function: FunctionName(module: "main.py", name: name, isScript: true), file: "/build/src/main.py", line: line)
     }
-    let found = called(by: [frame("serve", 2)], changed: [Self.store], in: file)
+    let found = used(by: [frame("serve", 2)], changed: [Self.store], in: file)
     #expect(found == ["Cache.put src/store.py:3 by serve"])
-    #expect(called(by: [frame("<module>", 3)], changed: [Self.store], in: file).isEmpty, "it calls neither itself")
+    #expect(used(by: [frame("<module>", 3)], changed: [Self.store], in: file).isEmpty, "it calls neither itself")
     let top = Self.file("src/main.py", " def page():\n     put(1)\n cache.put(1, page())")
-    #expect(called(by: [frame("<module>", 3)], changed: [Self.store], in: top).count == 1)
+    #expect(used(by: [frame("<module>", 3)], changed: [Self.store], in: top).count == 1)
     let twice = [Self.store, Self.file("src/list.py", " def put(item):\n+    items.append(item)")]
-    #expect(called(by: [frame("serve", 2)], changed: twice, in: file).isEmpty, "nobody knows which it is")
+    #expect(used(by: [frame("serve", 2)], changed: twice, in: file).isEmpty, "nobody knows which it is")
   }
 
   @Test(
@@ -169,8 +184,44 @@ struct StackJoinTests {
   func calls(line: String, isCall: Bool) {
     let file = Self.file("main.cc", " void serve() {\n   \(line)\n }")
     let cache = Self.file("cache.cc", " class Cache {\n   void put(int key) {\n+    keep(key);\n   }\n };")
-    let found = called(by: [Self.frame("serve()", line: 2, file: "/build/main.cc")], changed: [cache], in: file)
+    let found = used(by: [Self.frame("serve()", line: 2, file: "/build/main.cc")], changed: [cache], in: file)
     #expect(found.count == (isCall ? 1 : 0))
+  }
+
+  @Test(
+    "A type with another field is found by its name in a function on the stack, which may have many of it",
+    arguments: [
+      ("a.h", " struct entry {\n   int key;\n+  char text[4096];\n };", "struct entry *e = make();", "entry a.h:3"),
+      ("a.h", " typedef struct {\n+  char text[4096];\n } entry_t;", "entry_t *e = make();", "entry_t a.h:2"),
+      ("a.hpp", " class Page : Base {\n public:\n+  string text;\n };", "pages.push_back(Page{});", "Page a.hpp:3"),
+      ("a.rs", " pub struct Page<T> {\n+    text: [u8; 4096],\n }", "pages.push(Page::default());", "Page a.rs:2"),
+      ("a.go", " type Page struct {\n+\ttext [4096]byte\n }", "pages = append(pages, Page{})", "Page a.go:2"),
+      ("a.py", " class Page:\n     key: int\n+    text: str = ''", "pages.append(Page(1))", "Page a.py:3"),
+      ("a.h", " struct entry {\n+  void clear() const;\n+  int size() = 0;\n };", "entry *e = make();", nil),
+      ("a.h", " struct entry {\n+  // the text\n };", "struct entry *e = make();", nil),
+      ("a.h", " namespace entry {\n+int count;\n }", "entry::make();", nil),
+      ("a.h", " struct entry {\n+  char text[4096];\n };", "// an entry", nil),
+      ("a.h", " struct entry {\n+  char text[4096];\n };", "entries = make();", nil),
+    ] as [(String, String, String, String?)])
+  func changedType(path: String, change: String, use: String, expected: String?) throws {
+    let ending = try #require(path.split(separator: ".").last)
+    let body = ending == "py" ? " def serve():\n     \(use)" : " void serve() {\n   \(use)\n }"
+    let (word, file) = (["rs": "fn", "go": "func"][ending], "main.\(ending)")
+    let caller = Self.file(file, word.map { body.replacing("void", with: $0) } ?? body)
+    let frame = StackFrame(
+      function: FunctionName(module: file, name: "serve", isScript: ending == "py"), file: "/build/\(file)", line: 2)
+    let found = used(by: [frame], changed: [Self.file(path, change)], in: caller)
+    #expect(found == (expected.map { ["\($0) by serve"] } ?? []))
+  }
+
+  @Test("A constructor with other lines stands for its type")
+  func constructorAndType() {
+    let page = Self.file(
+      "page.py", " class Page:\n+    key = 1\n \n     def __init__(self, key):\n+        self.text = key * 100")
+    let file = Self.file("main.py", " def serve():\n     return Page(1)")
+    let frame = StackFrame(
+      function: FunctionName(module: "main.py", name: "serve", isScript: true), file: "/build/main.py", line: 2)
+    #expect(used(by: [frame], changed: [page], in: file) == ["Page.__init__ page.py:5 by serve"])
   }
 
   @Test("A class of Python is called for its constructor")
@@ -179,7 +230,7 @@ struct StackJoinTests {
     let page = Self.file("page.py", " class Page:\n     def __init__(self, key):\n+        self.text = key * 100")
     let frame = StackFrame(
       function: FunctionName(module: "main.py", name: "serve", isScript: true), file: "/build/main.py", line: 2)
-    #expect(called(by: [frame], changed: [page], in: file) == ["Page.__init__ page.py:3 by serve"])
+    #expect(used(by: [frame], changed: [page], in: file) == ["Page.__init__ page.py:3 by serve"])
   }
 }
 

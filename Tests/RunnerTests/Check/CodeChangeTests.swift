@@ -115,6 +115,16 @@ struct CodeChangeTests {
     #expect((changes["elsewhere"] as? [[String: Any]])?.compactMap { $0["file"] as? String } == ["data.txt"])
   }
 
+  @Test("A file in which only comments changed is counted but not listed, and each listed one has its commit")
+  func commentsElsewhere() throws {
+    let change = "sed -i '7i // more words' src/server.c && echo 'int limit = 4;' >src/b.c && cp src/b.c src/c.c"
+    let project = try regressed("\(change) && git add src/b.c src/c.c")
+    let commit = try project.shell("git rev-parse HEAD").prefix(9)
+    let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let expected = "src/b.c:1: \(commit) Keep more (Ada), src/c.c:1: \(commit) Keep more (Ada) and 1 other file"
+    #expect(words.contains(expected), "\(words)")
+  }
+
   @Test("Uncommitted changes are called so")
   func uncommitted() throws {
     let project = try regressed("true")

@@ -60,10 +60,12 @@ extension CodeChanges {
 }
 
 extension ChangedFunction {
-  /// As in `remember() at cache.c:120`, or `trim() at cache.c:80 (called by serve())`.
+  /// As in `remember() at cache.c:120`, `trim() at cache.c:80 (called by serve())`, or `the type Page at cache.h:8 (used by
+  /// serve())`.
   var placeText: String {
-    let called = caller.map { " (called by \($0.displayText))" } ?? ""
-    return "\(function.displayText) at \(TerminalText.safe(file)):\(line)\(called)"
+    let used = caller.map { " (\(isType ? "used" : "called") by \($0.displayText))" } ?? ""
+    let name = isType ? "the type \(TerminalText.safe(function.name))" : function.displayText
+    return "\(name) at \(TerminalText.safe(file)):\(line)\(used)"
   }
 
   private static let mostCommits = 2
