@@ -85,7 +85,7 @@ struct CodeChangeTests {
     var changes = Self.branch
     changes.functions = [
       ChangedFunction(
-        function: FunctionName(module: "page.h", name: "site::page"), isType: true,
+        function: FunctionName(module: "page.h", name: "site::page"), kind: .type,
         caller: FunctionName(module: "server", name: "remember"), file: "src/page.h", line: 8)
     ]
     let text = try #require(Self.explanation(changes).changesText)
@@ -187,8 +187,7 @@ struct CodeChangeTests {
     let text = ResultText.explanation(try #require(scenario.explanation))
     #expect(
       text.contains(
-        "nothing on the call stack was changed since the approved commit 57dc3d9c0; what was changed elsewhere may keep "
-          + "its memory or call it more often: "))
+        "nothing on the call stack was changed since the approved commit 57dc3d9c0; changed elsewhere: evict() at"))
     #expect(
       text.hasSuffix("functions that the compiler inlined are seen only with debug information (`-g`)"), "\(text)")
     // Nobody builds the library of an installed package again.

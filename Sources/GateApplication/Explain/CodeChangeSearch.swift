@@ -115,7 +115,11 @@ struct CodeChangeSearch {
     for index in searched.indices {
       let base = searched[index].base
       let hits = used(by: stacks, &searched[index].texts, base.git)
-      if let changes = changes(of: hits, searched[index].texts, since: base) { return changes }
+      guard let found = changes(of: hits, searched[index].texts, since: base) else { continue }
+      // None of it is on the stack, so that another change may be as likely.
+      var changes = elsewhere(since: base, finding, of: scenario, besides: Set(hits.map(\.file)))
+      changes.functions = found.functions
+      return changes
     }
     return bases.first.map { elsewhere(since: $0, finding, of: scenario) }
   }
@@ -150,11 +154,15 @@ struct CodeChangeSearch {
     return evident.isEmpty && !hasOthers ? hits : evident
   }
 
-  private func elsewhere(since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName) -> CodeChanges {
+  /// Without the files that are named already; of these only what may be of the program counts.
+  private func elsewhere(
+    since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName, besides named: Set<String> = []
+  ) -> CodeChanges {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
+      .filter { !named.contains($0) && (named.isEmpty || ElsewhereChanges.isOfProgram($0)) }
     var places: [ChangedPlace] = []
     for path in ranked.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
       if let place = known[path].flatMap({ place(of: $0, git) }) { places.append(place) }
@@ -170,11 +178,12 @@ struct CodeChangeSearch {
   /// nil if only comments and spaces changed.
   private func place(of file: GitComparison.File, _ git: GitComparison) -> ChangedPlace? {
     if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
-    guard !file.isDeleted, let text = git.text(of: file) else { return ChangedPlace(file: file.path) }
-    guard var place = ElsewhereChanges.place(of: text) else { return nil }
-    if place.line != nil, deadline > .now, let part = ElsewhereChanges.mainPart(of: text) {
-      place.commits = git.authors(of: part, in: text).commits
-    }
+    let text = file.isDeleted ? nil : git.text(of: file)
+    guard var place = text.map(ElsewhereChanges.place(of:)) ?? ChangedPlace(file: file.path) else { return nil }
+    guard deadline > .now else { return place }
+    let part = text.flatMap { place.line == nil ? nil : ElsewhereChanges.mainPart(of: $0) }
+    place.commits =
+      if let part, let text { git.authors(of: part, in: text).commits } else { git.authors(of: file) }
     return place
   }
 }
@@ -225,7 +234,7 @@ private struct ChangedTexts {
       (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
     return ChangedFunction(
-      function: hit.function, isType: hit.isType, caller: hit.caller, file: hit.file, line: hit.line,
+      function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
       removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
       isUncommitted: authors.isUncommitted)
   }

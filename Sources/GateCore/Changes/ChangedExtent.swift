@@ -1,5 +1,6 @@
-/// A changed function, or a type with other fields, in the text of its file, which another function may use.
+/// A changed function, type or value in the text of its file, which another function may use.
 struct ChangedExtent {
+  let kind: ChangedFunction.Kind
   let extent: FunctionExtent
   let file: String
   let line: Int
@@ -17,10 +18,10 @@ struct ChangedExtent {
       module: String(TrackedFiles.name(of: file)), name: (extent.scopes + [extent.name]).joined(separator: separator),
       isScript: language?.isScript == true)
     return StackJoin.Hit(
-      function: name, caller: caller, file: file, line: line, part: part, isType: extent.isType, depth: depth)
+      function: name, caller: caller, file: file, line: line, part: part, kind: kind, depth: depth)
   }
 
-  /// Whether lines of code call a function of this name, by the parenthesis behind it, or have the name of the type.
+  /// Whether lines of code call a function of this name, by the parenthesis behind it, or have the name of the type or value.
   func isUsed(in lines: [String]) -> Bool {
     let name = Array(calledName.utf8)
     return !name.isEmpty && lines.contains { isUsed(name, in: Array($0.utf8)) }
@@ -30,7 +31,7 @@ struct ChangedExtent {
     var at = 0
     while at < line.count {
       let word = line[at...].prefix(while: \.isOfName)
-      let isMeant = word.elementsEqual(name) && (extent.isType || isCall(line[word.endIndex...]))
+      let isMeant = word.elementsEqual(name) && (kind != .function || isCall(line[word.endIndex...]))
       if isMeant, canMean(line[..<at]) { return true }
       at = max(at + 1, word.endIndex)
     }

@@ -14,9 +14,9 @@ package struct CodeChanges: Sendable, Hashable, Codable {
   package var base: String
   package var origin: Origin
   /// The functions whose lines changed, the one that most likely explains the rise first: those on the call stack, or else
-  /// those that functions on it call, and the types that they use.
+  /// those that functions on it call, and the types and values that they use.
   package var functions: [ChangedFunction]
-  /// What else changed, if none of them did: the files that most likely matter.
+  /// What else changed, if no function on the call stack did: the files that most likely matter.
   package var elsewhere: [ChangedPlace]
   /// How many files changed that are not in ``elsewhere``.
   package var otherFiles: Int
@@ -33,10 +33,18 @@ package struct CodeChanges: Sendable, Hashable, Codable {
   }
 }
 
-/// A function, or a type with fields, whose lines changed.
+/// A function whose lines changed, or what else has a name.
 package struct ChangedFunction: Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, CaseIterable, Codable {
+    case function
+    /// A type with fields.
+    case type
+    /// A constant or variable outside of functions and types.
+    case value
+  }
+
   package var function: FunctionName
-  package var isType = false
+  package var kind: Kind
   /// The function on the call stack that uses it; nil if it is on the call stack itself.
   package var caller: FunctionName?
   /// Relative to the top of the checkout.
@@ -53,7 +61,7 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
 
   package init(
     function: FunctionName,
-    isType: Bool = false,
+    kind: Kind = .function,
     caller: FunctionName? = nil,
     file: String,
     line: Int,
@@ -62,7 +70,7 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
     commits: [CommitInfo] = [],
     isUncommitted: Bool = false
   ) {
-    (self.function, self.isType, self.caller) = (function, isType, caller)
+    (self.function, self.kind, self.caller) = (function, kind, caller)
     (self.file, self.line) = (file, line)
     (self.removed, self.added) = (removed, added)
     (self.commits, self.isUncommitted) = (commits, isUncommitted)

@@ -50,6 +50,25 @@ package enum SourceLanguage: Sendable {
     }
   }
 
+  /// The name that a line outside of functions gives a value, as in `const LIMIT: usize = 9;`, `#define LIMIT 9`, `LIMIT = 9`
+  /// or `static char text[9];`; nil if it gives none.
+  func nameOfValue(in line: String) -> String? {
+    func lastName(_ text: Substring) -> String? {
+      let names = text.utf8.split { !$0.isOfName }.compactMap { String($0) }
+      return names.last { $0.first?.isNumber == false }
+    }
+    let text = line.trimmedBlanks
+    guard !isComment(line) else { return nil }
+    if self == .c, text.hasPrefix("#") {
+      let words = text.dropFirst().split { $0 == " " || $0 == "\t" }
+      return words.count > 1 && words[0] == "define" ? lastName(words[1].prefix { $0 != "(" }) : nil
+    }
+    guard let end = text.firstIndex(where: { $0 == "=" || $0 == "[" }) else { return nil }
+    // A type may follow the name.
+    let head = text[..<end].replacing("::", with: ".").split(separator: ":").first ?? ""
+    return head.contains("(") ? nil : lastName(head)
+  }
+
   /// The numbers, from 1, of the lines of comments that `/*` begins, and in Python of the texts that document a module,
   /// class or function.
   func longComments(in lines: [String]) -> Set<Int> {

@@ -12,7 +12,7 @@ package struct StackJoin {
     self.tracked = tracked
   }
 
-  /// A change of a function on a call stack, or of a function or type that one on it uses.
+  /// A change of a function on a call stack, or of what one on it uses.
   package struct Hit: Sendable, Equatable {
     package var function: FunctionName
     /// The function on the call stack that uses it; nil if it is on the call stack itself.
@@ -20,11 +20,10 @@ package struct StackJoin {
     package var file: String
     package var line: Int
     package var part: ChangedFile.Part
-    /// Whether it is a type rather than a function.
-    package var isType = false
+    package var kind = ChangedFunction.Kind.function
     /// How far from the innermost function.
     var depth: Int
-    /// How many lines are between the change and the frame's line; nil if that is unknown.
+    /// How many lines are between the change and the frame's statement, 0 for its own line; nil if that is unknown.
     var distance: Int?
 
     /// The changed lines that explain most: only that through which the memory came, if it is one of them.
@@ -57,14 +56,15 @@ package struct StackJoin {
   }
 
   /// What changed and is used by functions on a call stack: functions that they call, as one that no longer releases what
-  /// another one allocated, and types with other fields, of which they may have many; those of the innermost function first.
+  /// another one allocated, types with other fields, of which they may have many, and values outside of functions; those of the
+  /// innermost function first.
   ///
   /// They are found by their names, which must be unique among the changed ones. `text` is asked once for each file of a
   /// function on the call stack, as it is now.
   package func used(by frames: [StackFrame], in text: (String) -> ChangedFile?) -> [Hit] {
     var left = Dictionary(grouping: files.flatMap(\.changedExtents), by: \.calledName).compactMapValues { named in
       // A constructor has the name of its type.
-      let functions = named.filter { !$0.extent.isType }
+      let functions = named.filter { $0.kind == .function }
       return named.count - functions.count <= 1 && functions.count <= 1 ? functions.first ?? named.first : nil
     }
     guard !left.isEmpty else { return [] }
@@ -96,8 +96,8 @@ package struct StackJoin {
 }
 
 extension StackJoin.Hit {
-  /// 0 for the line of the frame itself.
-  fileprivate var rank: Int { distance == 0 ? 0 : 1 }
+  /// 0 for the statement of the frame itself.
+  fileprivate var rank: Int { distance.map { $0 <= 1 } ?? false ? 0 : 1 }
 }
 
 extension FunctionName {
@@ -132,18 +132,31 @@ private struct ScannedFile {
     (now, types) = (all.filter { !$0.isType }, all.filter(\.isType))
   }
 
-  /// The functions that changed parts are in, and the types whose fields they are, each once.
+  /// The functions that changed parts are in, the types whose fields they are, and the values that they give, each once.
   var changedExtents: [ChangedExtent] {
     var seen: Set<String> = []
     return file.codeParts.flatMap { part -> [ChangedExtent] in
+      func changed(_ kind: ChangedFunction.Kind, _ found: [(FunctionExtent, Int)]) -> [ChangedExtent] {
+        found.map {
+          ChangedExtent(kind: kind, extent: $0, file: file.path, line: $1, part: part, language: language)
+        }
+      }
       let functions = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
-      let found = functions.first.map { [$0] } ?? changedTypes(by: part)
-      let new = found.filter { own, _ in
-        !own.name.isEmpty && seen.insert("\(own.name) \(own.lines.lowerBound)").inserted
+      let found =
+        functions.first.map { changed(.function, [$0]) }
+        ?? changed(.type, changedTypes(by: part)) + changed(.value, changedValues(by: part))
+      return found.filter { each in
+        !each.extent.name.isEmpty && seen.insert("\(each.extent.name) \(each.extent.lines.lowerBound)").inserted
       }
-      return new.map { own, line in
-        ChangedExtent(extent: own, file: file.path, line: line, part: part, language: language)
-      }
+    }
+  }
+
+  /// What a part gives other values outside of functions and types.
+  private func changedValues(by part: ChangedFile.Part) -> [(FunctionExtent, Int)] {
+    part.now.compactMap { line in
+      let isInside = (now + types).contains { $0.lines.contains(line) }
+      guard !isInside, let name = language?.nameOfValue(in: file.now[line - 1]) else { return nil }
+      return (FunctionExtent(name: name, scopes: [], lines: line...line), line)
     }
   }
 
@@ -190,11 +203,29 @@ private struct ScannedFile {
     return file.codeParts.compactMap { part in
       guard let line = line(of: part, in: own, of: frame) else { return nil }
       let distance = frame.line.map { at in
-        part.now.contains(at) ? 0 : max(1, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
+        if part.now.contains(at) { return 0 }
+        return part.now.overlaps(statement(at: at))
+          ? 1 : max(2, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
       }
       return StackJoin.Hit(
         function: frame.function, file: file.path, line: line, part: part, depth: depth, distance: distance)
     }
+  }
+
+  private static let longestStatement = 30
+
+  /// The lines from this one on to that which closes its parentheses, as of a call with an argument on each line.
+  private func statement(at line: Int) -> Range<Int> {
+    var (depth, last) = (0, line)
+    for number in line..<min(line + Self.longestStatement, file.now.count + 1) {
+      for byte in file.now[number - 1].utf8 {
+        if "([".utf8.contains(byte) { depth += 1 }
+        if ")]".utf8.contains(byte) { depth -= 1 }
+      }
+      last = number
+      if depth <= 0 { break }
+    }
+    return line..<last + 1
   }
 
   /// The line at which a part changes a function; nil if it does not.

@@ -214,6 +214,44 @@ struct StackJoinTests {
     #expect(found == (expected.map { ["\($0) by serve"] } ?? []))
   }
 
+  @Test(
+    "A value outside of functions is found by its name in a function on the stack",
+    arguments: [
+      ("a.rs", "-const WIDTH: usize = 1;\n+const WIDTH: usize = 64;", "vec![0; WIDTH]", "WIDTH a.rs:1"),
+      ("a.rs", "+static SIZE: cell::Cell<usize> = cell::new(1);", "SIZE.get()", "SIZE a.rs:1"),
+      ("a.h", "-#define WIDTH 8\n+#define WIDTH 64", "grow(WIDTH);", "WIDTH a.h:1"),
+      ("a.cc", "+static const std::size_t width{8}, rows = 64;", "grow(rows);", "rows a.cc:1"),
+      ("a.c", "+static char text[1 << 20];", "fill(text);", "text a.c:1"),
+      ("a.py", "-LIMIT = 9\n+LIMIT = 90", "keep(LIMIT)", "LIMIT a.py:1"),
+      ("a.go", " const (\n+\tLimit = 90\n )", "keep(Limit)", "Limit a.go:2"),
+      ("a.py", "-setup(limit=9)\n+setup(limit=90)", "keep(limit)", nil),
+      ("a.c", "-#include \"a.h\"\n+#include \"b.h\"", "keep(b)", nil),
+      ("a.py", "-LIMIT = 9\n+LIMIT = 90", "keep(LIMITS)", nil),
+    ] as [(String, String, String, String?)])
+  func changedValue(path: String, change: String, use: String, expected: String?) throws {
+    let ending = try #require(path.split(separator: ".").last)
+    let body = ending == "py" ? " def serve():\n     \(use)" : " void serve() {\n   \(use)\n }"
+    let (word, file) = (["rs": "fn", "go": "func"][ending], "main.\(ending)")
+    let caller = Self.file(file, word.map { body.replacing("void", with: $0) } ?? body)
+    let frame = StackFrame(
+      function: FunctionName(module: file, name: "serve", isScript: ending == "py"), file: "/build/\(file)", line: 2)
+    let found = used(by: [frame], changed: [Self.file(path, change)], in: caller)
+    #expect(found == (expected.map { ["\($0) by serve"] } ?? []))
+  }
+
+  @Test("A changed line of the frame's statement counts as its own, before one of a caller")
+  func statement() {
+    let file = Self.file(
+      "src/log.rs",
+      " fn observe() {\n   worst.push(Slow {\n     key,\n+    text: record.clone(),\n   });\n }\n fn accept() {\n-  a();\n"
+        + "+  observe();\n }")
+    func frame(_ name: String, _ line: Int) -> StackFrame {
+      StackFrame(function: FunctionName(module: "server", name: name), file: "/build/src/log.rs", line: line)
+    }
+    #expect(
+      places([frame("observe", 2), frame("accept", 8)], in: [file]) == ["observe src/log.rs:4", "accept src/log.rs:8"])
+  }
+
   @Test("A constructor with other lines stands for its type")
   func constructorAndType() {
     let page = Self.file(

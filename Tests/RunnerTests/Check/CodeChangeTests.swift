@@ -109,7 +109,7 @@ struct CodeChangeTests {
     #expect(
       check.text.contains("by change: nothing on the call stack was changed since the approved commit"), "\(check.text)"
     )
-    #expect(check.text.contains("; what was changed elsewhere may keep its memory or call it more often: data.txt"))
+    #expect(check.text.contains("; changed elsewhere: data.txt:"))
     let scenario = try #require(try project.scenario()["explanation"] as? [String: Any])
     let changes = try #require(scenario["changes"] as? [String: Any])
     #expect((changes["elsewhere"] as? [[String: Any]])?.compactMap { $0["file"] as? String } == ["data.txt"])
@@ -123,6 +123,16 @@ struct CodeChangeTests {
     let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let expected = "src/b.c:1: \(commit) Keep more (Ada), src/c.c:1: \(commit) Keep more (Ada) and 1 other file"
     #expect(words.contains(expected), "\(words)")
+  }
+
+  @Test("Beside a change of what the stack only uses, other files of the program are listed with their commits")
+  func besideUsed() throws {
+    let file = "printf 'void *block(int key) {\\n  return 0;\\n}\\n' >src/block.c && git add src/block.c"
+    let project = try regressed("\(file) && echo more >>data.txt")
+    let commit = try project.shell("git rev-parse HEAD").prefix(9)
+    let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("by change: block() at src/block.c:1 (called by remember()) was changed since"), "\(words)")
+    #expect(words.contains("Keep more (Ada); changed elsewhere: data.txt: \(commit) Keep more (Ada)"), "\(words)")
   }
 
   @Test("Uncommitted changes are called so")

@@ -19,13 +19,14 @@ extension CodeChanges {
       return "nothing on the call stack was changed \(sinceText)"
         + (elsewhere.isEmpty
           ? ", and neither was any other file"
-          : "; what was changed elsewhere may keep its memory or call it more often: \(placesText(elsewhere))")
+          : "; changed elsewhere: \(placesText(elsewhere))")
     }
     let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
     let others = functions.dropFirst().map { function in
       "\(function.placeText)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
     }
     return "\(first.placeText) \(changed)" + (others.isEmpty ? "" : "; also " + others.joined(separator: "; "))
+      + (elsewhere.isEmpty ? "" : "; changed elsewhere: \(placesText(elsewhere))")
   }
 
   /// As in `in this branch`.
@@ -60,11 +61,16 @@ extension CodeChanges {
 }
 
 extension ChangedFunction {
-  /// As in `remember() at cache.c:120`, `trim() at cache.c:80 (called by serve())`, or `the type Page at cache.h:8 (used by
-  /// serve())`.
+  /// As in `remember() at cache.c:120`, `trim() at cache.c:80 (called by serve())`, `the type Page at cache.h:8 (used by
+  /// serve())` or `LIMIT at cache.h:2 (used by serve())`.
   var placeText: String {
-    let used = caller.map { " (\(isType ? "used" : "called") by \($0.displayText))" } ?? ""
-    let name = isType ? "the type \(TerminalText.safe(function.name))" : function.displayText
+    let used = caller.map { " (\(kind == .function ? "called" : "used") by \($0.displayText))" } ?? ""
+    let name =
+      switch kind {
+      case .function: function.displayText
+      case .type: "the type \(TerminalText.safe(function.name))"
+      case .value: TerminalText.safe(function.name)
+      }
     return "\(name) at \(TerminalText.safe(file)):\(line)\(used)"
   }
 
@@ -93,10 +99,10 @@ extension ChangedPlace {
   fileprivate var text: String {
     let function = function.map { "\(TerminalText.safe($0))() at " } ?? ""
     let commit = commits.first.map { ": \($0.lineText)" } ?? ""
-    let place = function + TerminalText.safe(file) + (line.map { ":\($0)" } ?? "") + commit
+    let place = function + TerminalText.safe(file) + (line.map { ":\($0)" } ?? "")
     let texts = dependencies.prefix(Self.mostDependencies).map { $0.text(in: file) }
     let more = dependencies.count > texts.count ? " and \(dependencies.count - texts.count) more" : ""
-    return texts.isEmpty ? place : "\(place) (\(texts.joined(separator: ", "))\(more))"
+    return place + (texts.isEmpty ? "" : " (\(texts.joined(separator: ", "))\(more))") + commit
   }
 }
 
