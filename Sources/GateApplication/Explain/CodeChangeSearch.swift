@@ -137,19 +137,19 @@ struct CodeChangeSearch {
     return hits
   }
 
-  /// Changed functions that functions on the stacks call, and changed types that they use; none if another version of a
-  /// dependency is as likely.
+  /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.
   ///
-  /// The program's start uses most parts of it. That counts if nothing else does and no other file changed.
+  /// The program's start uses most parts of it. That counts for a value of its own file, or if nothing else does and no other
+  /// file changed.
   private func used(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
     guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
     let hits = join.used(by: stacks.flatMap(\.self), in: git.text(asItIs:))
-    let evident = hits.filter { $0.caller?.isStart != true }
+    let evident = hits.filter { $0.caller?.isStart != true || $0.isOwnValue }
     let hasOthers = changed.contains { path in
-      ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path }
+      ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path } && !texts.hasOnlyComments(path)
     }
     return evident.isEmpty && !hasOthers ? hits : evident
   }
@@ -223,6 +223,8 @@ private struct ChangedTexts {
   }
 
   func tracked(_ path: String) -> String? { paths.file(path) }
+
+  func hasOnlyComments(_ path: String) -> Bool { files.first { $0.path == path }?.codeParts.isEmpty ?? false }
 
   /// More lines of a change are not reported, and longer ones are cut.
   private static let (mostLines, longestLine) = (8, 200)

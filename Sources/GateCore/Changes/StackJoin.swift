@@ -21,6 +21,8 @@ package struct StackJoin {
     package var line: Int
     package var part: ChangedFile.Part
     package var kind = ChangedFunction.Kind.function
+    /// Whether it is a value in the file of the function that uses it.
+    package var isOwnValue = false
     /// How far from the innermost function.
     var depth: Int
     /// How many lines are between the change and the frame's statement, 0 for its own line; nil if that is unknown.
@@ -76,7 +78,11 @@ package struct StackJoin {
       guard let lines = file?.lines(of: frame) else { return [] }
       let found = left.values.filter { $0.isUsed(in: lines) }.sorted { $0.line < $1.line }
       for function in found { left[function.calledName] = nil }
-      return found.map { $0.hit(calledBy: frame.function, depth: depth) }
+      return found.map { changed in
+        var hit = changed.hit(calledBy: frame.function, depth: depth)
+        hit.isOwnValue = hit.kind == .value && hit.file == path
+        return hit
+      }
     }
   }
 

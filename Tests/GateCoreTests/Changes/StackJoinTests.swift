@@ -239,6 +239,20 @@ struct StackJoinTests {
     #expect(found == (expected.map { ["\($0) by serve"] } ?? []))
   }
 
+  @Test("A value that the code of its own file uses outside of functions is known as such")
+  func ownValue() throws {
+    let prices = Self.file("prices.py", "-STEPS = 1\n+STEPS = 9\n TABLE = build(STEPS)")
+    let other = Self.file("other.py", " from prices import STEPS\n build(STEPS)")
+    for (file, isOwn) in [(prices, true), (other, false)] {
+      let frame = StackFrame(
+        function: FunctionName(module: file.path, name: "<module>", isScript: true), file: "/build/\(file.path)",
+        line: 2)
+      let tracked = TrackedFiles([prices.path, other.path], tops: ["/work"])
+      let hits = StackJoin([prices], tracked: tracked.file).used(by: [frame]) { _ in file }
+      #expect(hits.map(\.isOwnValue) == [isOwn])
+    }
+  }
+
   @Test("A changed line of the frame's statement counts as its own, before one of a caller")
   func statement() {
     let file = Self.file(

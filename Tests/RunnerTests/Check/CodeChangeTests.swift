@@ -125,6 +125,14 @@ struct CodeChangeTests {
     #expect(words.contains(expected), "\(words)")
   }
 
+  @Test("A new comment in another file does not hide what the program's start calls")
+  func usedByStart() throws {
+    let change = "sed -i 's/free(.*);/return;/' src/server.c"
+    let comment = "echo '// none' >src/limit.c && git add src/limit.c"
+    let called = try regressed("\(change) && \(comment)").check().text
+    #expect(called.contains("by change: trim() at src/server.c:8 (called by main()) was changed"), "\(called)")
+  }
+
   @Test("Beside a change of what the stack only uses, other files of the program are listed with their commits")
   func besideUsed() throws {
     let file = "printf 'void *block(int key) {\\n  return 0;\\n}\\n' >src/block.c && git add src/block.c"
