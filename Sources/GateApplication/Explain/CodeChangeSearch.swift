@@ -179,11 +179,16 @@ struct CodeChangeSearch {
   private func place(of file: GitComparison.File, _ git: GitComparison) -> ChangedPlace? {
     if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
     let text = file.isDeleted ? nil : git.text(of: file)
-    guard var place = text.map(ElsewhereChanges.place(of:)) ?? ChangedPlace(file: file.path) else { return nil }
+    let found = text.map(ElsewhereChanges.place) ?? (ChangedPlace(file: file.path), nil)
+    guard let found else { return nil }
+    var place = found.place
     guard deadline > .now else { return place }
-    let part = text.flatMap { place.line == nil ? nil : ElsewhereChanges.mainPart(of: $0) }
     place.commits =
-      if let part, let text { git.authors(of: part, in: text).commits } else { git.authors(of: file) }
+      if let text, let part = found.part {
+        git.authors(of: part, in: text).commits
+      } else {
+        git.commits(changing: file)
+      }
     return place
   }
 }

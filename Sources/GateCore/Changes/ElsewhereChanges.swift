@@ -43,25 +43,22 @@ package enum ElsewhereChanges {
     }
   }
 
-  /// What is known of a changed file with its text; nil if only comments and spaces of a source file changed.
-  package static func place(of file: ChangedFile) -> ChangedPlace? {
+  /// What is known of a changed file with its text, and the part that its line is of; nil if only comments and spaces of a
+  /// source file changed.
+  package static func place(of file: ChangedFile) -> (place: ChangedPlace, part: ChangedFile.Part?)? {
     if DependencyVersions.are(in: file.path) {
       let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
-      return ChangedPlace(file: file.path, dependencies: Array(changes))
+      return (ChangedPlace(file: file.path, dependencies: Array(changes)), nil)
     }
-    guard SourceLanguage(path: file.path) != nil else { return ChangedPlace(file: file.path) }
+    guard SourceLanguage(path: file.path) != nil else { return (ChangedPlace(file: file.path), nil) }
     let functions = functions(of: file)
-    guard let part = mainPart(of: file, with: functions) else { return nil }
+    guard let part = mainPart(of: file, in: functions) else { return nil }
     let line = line(of: part, in: functions)
-    return ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name)
+    return (ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part)
   }
 
-  /// The part of a changed file that its place is of: one in a function before others, which are often imports.
-  package static func mainPart(of file: ChangedFile) -> ChangedFile.Part? {
-    mainPart(of: file, with: functions(of: file))
-  }
-
-  private static func mainPart(of file: ChangedFile, with functions: [FunctionExtent]) -> ChangedFile.Part? {
+  /// A part in a function before others, which are often imports.
+  private static func mainPart(of file: ChangedFile, in functions: [FunctionExtent]) -> ChangedFile.Part? {
     let parts = file.codeParts
     return parts.first { function(at: line(of: $0, in: functions), in: functions) != nil } ?? parts.first
   }

@@ -154,7 +154,7 @@ struct GitComparison {
   }
 
   /// The commits that changed a file, the latest first; empty if the change is not committed.
-  func authors(of file: File) -> [CommitInfo] { commits(["\(base)..HEAD", "--", file.path]) ?? [] }
+  func commits(changing file: File) -> [CommitInfo] { commits(["\(base)..HEAD", "--", file.path]) ?? [] }
 
   /// The commits that `git log` lists; nil if it does not in time, or if it refuses the lines.
   private func commits(_ selection: [String]) -> [CommitInfo]? {
