@@ -10,7 +10,7 @@ extension SamplerState {
     nextOutsideSearch = time + Self.outsideSearchInterval
     var at = 0
     while at < tracked.count {
-      tracked[at].checkMembership(of: cgroup)
+      tracked[at].checkMembership(of: cgroup, at: time, buffer: buffer)
       at += 1
     }
     return true

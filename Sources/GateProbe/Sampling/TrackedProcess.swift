@@ -346,8 +346,13 @@ extension TrackedProcess {
   /// A forked child shares everything with its parent at first; until its share is read, only its growth counts.
   var ownAnonymous: Int64 { max(0, lastAnonymous - sharedAnonymous) }
 
-  func checkMembership(of cgroup: Cgroup) {
-    isOutside = cgroup.isLeft(by: SmallFile.text(at: "/proc/\(pid)/cgroup") ?? "")
+  /// A thread that ends is moved to the root of cgroup v1, after it gave up its memory: only one that still has memory
+  /// has left.
+  func checkMembership(of cgroup: Cgroup, at time: Int64, buffer: UnsafeMutableRawBufferPointer) {
+    isOutside = false
+    let read = folder
+    guard cgroup.isLeft(by: SmallFile.text(at: read + "/cgroup") ?? "") else { return }
+    isOutside = (resident(at: time, buffer: buffer) ?? 0) > 0 && read == folder
   }
 
   /// Its pages of files and shared memory, which count for the main process only.
