@@ -95,6 +95,7 @@ struct Check {
       invocation: invocation, usingFolder: temporary, artifacts: artifacts, root: project.root, comparison: build?.note,
       jobs: jobs ?? project.jobs, keepsProfiles: artifacts.hasEarlierRuns, explanation: explanation)
     try checkRun.prepareFolders(for: plans)
+    let code = MeasuredCode(in: project.root, isDirty: result.run.isDirty)
     let begin = ContinuousClock.now
     let measured = try checkRun.results(of: plans)
     invocation.console.endProgress()
@@ -105,6 +106,7 @@ struct Check {
     result.run.notes += checkRun.explanation.notes
     let report = CheckReport(
       judged: result,
+      code: code,
       project: project,
       artifacts: artifacts,
       comparisons: checkRun.comparisons,
@@ -116,8 +118,8 @@ struct Check {
       requiresDelivery: requiresDelivery,
       invocation: invocation
     )
-    let code = report.finish(after: checkRun.writeFailures)
-    return invocation.interruptedCode ?? code
+    let exitCode = report.finish(after: checkRun.writeFailures)
+    return invocation.interruptedCode ?? exitCode
   }
 
   private func plans(

@@ -5,6 +5,8 @@ import GateCore
 struct CheckReport {
   /// What was measured, judged and explained.
   let judged: RunResult
+  /// nil outside of a checkout.
+  let code: MeasuredCode?
   let project: Project
   let artifacts: ArtifactsFolder
   /// The results of the comparison build, with which those of `judged` were compared; empty without one.
@@ -57,7 +59,7 @@ struct CheckReport {
     let known = judged.scenarios.map { scenario in
       (history?.creeps(in: scenario, of: run) ?? [], history?.firstNaming(of: scenario, in: run))
     }
-    var search = CodeChangeSearch(of: project, isDirty: run.isDirty, in: invocation)
+    var search = CodeChangeSearch(of: project, code, in: invocation)
     var result = judged
     result.scenarios = zip(judged.scenarios, known).map { scenario, known in
       let changes = search.changes(behind: scenario, comparedWith: comparisonCommit)

@@ -13,7 +13,7 @@ struct CodeChangeSearch {
 
   private let root: String
   private let baselines: BaselineStore
-  private let isDirty: Bool
+  private let measured: MeasuredCode?
   private let ci: CIVariables
   /// The commit in which the change under test left its target; nil for another build.
   private lazy var branchBase: String? =
@@ -26,8 +26,8 @@ struct CodeChangeSearch {
   /// What could not be answered.
   private(set) var notes: [RunNote] = []
 
-  init(of project: Project, isDirty: Bool, in invocation: Invocation) {
-    (root, self.isDirty, ci) = (project.root, isDirty, invocation.ci)
+  init(of project: Project, _ measured: MeasuredCode?, in invocation: Invocation) {
+    (root, self.measured, ci) = (project.root, measured, invocation.ci)
     baselines = BaselineStore(folder: project.baselines)
     ignored = [project.baselines, project.artifacts]
     let pairs = project.scenarios.map { ($0.name, [$0.target.workingDirectory, $0.root]) }
@@ -87,7 +87,7 @@ struct CodeChangeSearch {
 
   private mutating func comparison(with commit: String) -> GitComparison? {
     if let known = comparisons[commit] { return known }
-    let comparison = GitComparison(with: commit, in: root, isDirty: isDirty)
+    let comparison = measured.flatMap { GitComparison(with: commit, in: root, of: $0) }
     comparisons[commit] = .some(comparison)
     return comparison
   }

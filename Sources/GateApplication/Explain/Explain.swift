@@ -40,6 +40,7 @@ struct Explain {
     _ studied: StudiedProject, against build: ComparisonBuild?, base: ProfiledBuild?, _ invocation: Invocation
   ) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
+    let code = MeasuredCode(in: project.root, isDirty: GitQuery.hasUncommittedChanges(in: project.root) ?? false)
     var explanations: [Explanation] = []
     defer { invocation.console.endProgress() }
     for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {
@@ -54,8 +55,7 @@ struct Explain {
     }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
     if let commit = build?.commit {
-      let isDirty = GitQuery.hasUncommittedChanges(in: project.root) ?? false
-      var changes = CodeChangeSearch(of: project, isDirty: isDirty, in: invocation)
+      var changes = CodeChangeSearch(of: project, code, in: invocation)
       changes.addChanges(to: &explanations, since: commit)
     }
     return try report(explanations, page: artifacts.explanationPage, invocation)

@@ -31,8 +31,9 @@ struct Merge {
     return try artifacts.whileLocked {
       for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }
       let report = CheckReport(
-        judged: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil,
-        options: options, against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
+        judged: result, code: MeasuredCode(in: project.root, isDirty: result.run.isDirty), project: project,
+        artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options, against: nil,
+        requiresDelivery: requiresDelivery, invocation: invocation)
       return report.finish(after: [])
     }
   }

@@ -14,6 +14,11 @@ struct GitComparisonTests {
     text(lines.enumerated().map { $0 + 1 == number ? line : $1 })
   }
 
+  /// What is in the checkout now, beside a commit.
+  private func compared(with commit: String, in folder: String, isDirty: Bool = false) -> GitComparison? {
+    MeasuredCode(in: folder, isDirty: isDirty).flatMap { GitComparison(with: commit, in: folder, of: $0) }
+  }
+
   /// As in `src/a.c 3..<4: 4f2c9e1 subject`, with the commits' subjects only.
   private func summary(_ comparison: GitComparison?) throws -> [String] {
     let comparison = try #require(comparison)
@@ -40,12 +45,28 @@ struct GitComparisonTests {
     try repository.commit("Remove twenty\n\nBecause.")
     try repository.write("new\n", to: "new.c")
     try repository.commit("Add a file")
-    let found = try summary(GitComparison(with: base, in: repository.path, isDirty: false))
+    let found = try summary(compared(with: base, in: repository.path))
     #expect(
       found == [
         "new.c 1..<1 1..<2: Add a file", "src/b c.c 5..<6 5..<6: Change five",
         "src/b c.c 20..<21 20..<20: Remove twenty",
       ])
+  }
+
+  @Test("What is committed or edited after the begin of the measuring does not count")
+  func later() throws {
+    let repository = try TemporaryRepository()
+    try repository.write(text(lines), to: "a.c")
+    let base = try repository.commit("Begin")
+    try repository.write(replacing(2, by: "two"), to: "a.c")
+    try repository.commit("Change two")
+    let measured = try #require(MeasuredCode(in: repository.path, isDirty: false))
+    try repository.write(replacing(9, by: "nine"), to: "a.c")
+    try repository.commit("Change nine")
+    try repository.write("", to: "a.c")
+    let found = GitComparison(with: base, in: repository.path, of: measured)
+    #expect(try summary(found) == ["a.c 2..<3 2..<3: Change two"])
+    #expect(found?.text(asItIs: "a.c")?.now == replacing(2, by: "two").split(separator: "\n").map(String.init))
   }
 
   @Test("Of a merge the commit that changed the lines is named, and removed lines at the end have one, too")
@@ -60,7 +81,7 @@ struct GitComparisonTests {
     try repository.write(replacing(2, by: "two"), to: "a.c")
     try repository.commit("Change two")
     try repository.git(["merge", "-q", "--no-edit", "side"])
-    let found = try summary(GitComparison(with: base, in: repository.path, isDirty: false))
+    let found = try summary(compared(with: base, in: repository.path))
     #expect(found == ["a.c 2..<3 2..<3: Change two", "a.c 30..<31 30..<30: Remove the last"])
   }
 
@@ -75,9 +96,9 @@ struct GitComparisonTests {
     try repository.write("x = 1\n", to: "new/tool.py")
     try repository.write("*.o\n", to: ".git/info/exclude")
     try repository.write("", to: "tool.o")
-    let clean = try #require(GitComparison(with: base, in: repository.path, isDirty: false))
+    let clean = try #require(compared(with: base, in: repository.path))
     #expect(try summary(clean) == ["a.c 20..<21 20..<21: Change twenty"])
-    let dirty = try #require(GitComparison(with: base, in: repository.path, isDirty: true))
+    let dirty = try #require(compared(with: base, in: repository.path, isDirty: true))
     #expect(
       try summary(dirty) == [
         "a.c 1..<1 1..<3: uncommitted", "a.c 9..<10 11..<11: uncommitted", "a.c 20..<21 21..<22: Change twenty",
@@ -96,9 +117,9 @@ struct GitComparisonTests {
     try repository.write(replacing(1, by: "one"), to: "a.c")
     try repository.commit("Change one")
     let clone = try repository.clone(["--depth", "1"], to: "shallow")
-    #expect(GitComparison(with: base, in: clone, isDirty: false) == nil)
+    #expect(compared(with: base, in: clone) == nil)
     for name in ["HEAD", "--output=x", "", String(repeating: "f", count: 40)] {
-      #expect(GitComparison(with: name, in: repository.path, isDirty: false) == nil)
+      #expect(compared(with: name, in: repository.path) == nil)
     }
   }
 
@@ -120,7 +141,7 @@ struct GitComparisonTests {
     let second = try sub.commit("two")
     try repository.git(["-C", "vendor/sub", "pull", "-q"])
     try repository.commit("Change")
-    let comparison = try #require(GitComparison(with: base, in: repository.path, isDirty: false))
+    let comparison = try #require(compared(with: base, in: repository.path))
     #expect(comparison.files.count == 3)
     let submodule = try #require(comparison.files.first { $0.submodule != nil }?.submodule)
     #expect(
@@ -140,7 +161,7 @@ struct GitComparisonTests {
     let base = try repository.commit("Begin")
     try repository.git(["rm", "-q", "b.c"])
     try repository.commit("Remove")
-    let comparison = try #require(GitComparison(with: base, in: "\(repository.path)/src", isDirty: false))
+    let comparison = try #require(compared(with: base, in: "\(repository.path)/src"))
     #expect(comparison.files.map(\.path) == ["b.c"] && comparison.files[0].isDeleted)
     #expect(comparison.relative("\(repository.path)/src/a.c") == "src/a.c" && comparison.relative("/etc/passwd") == nil)
   }
@@ -165,7 +186,7 @@ struct GitComparisonTests {
     }
     try repository.git(["config", "filter.f.required", "true"])
     try repository.write("3\n", to: "a.c")
-    let comparison = try #require(GitComparison(with: base, in: repository.path, isDirty: true))
+    let comparison = try #require(compared(with: base, in: repository.path, isDirty: true))
     let file = try #require(comparison.files.first { $0.path == "a.c" })
     let text = try #require(comparison.text(of: file))
     #expect(text.now == ["3"])

@@ -1,7 +1,23 @@
 import GateCore
 import LinuxSystem
 
-/// The code of a checkout beside that of one of its commits.
+/// The code that was measured, in a checkout whose branch and files may change meanwhile.
+enum MeasuredCode: Sendable, Equatable {
+  case commit(String)
+  /// The files as they are, with what is not committed.
+  case files
+
+  /// Of the checkout as it is now; nil outside of one.
+  init?(in root: String, isDirty: Bool) {
+    guard let head = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "HEAD"], in: root) else { return nil }
+    self = isDirty ? .files : .commit(head)
+  }
+
+  /// nil for files.
+  var commit: String? { if case .commit(let commit) = self { commit } else { nil } }
+}
+
+/// The measured code of a checkout beside that of one of its commits.
 ///
 /// No hook, filter, diff driver or text conversion is run. What git does not answer in time is unknown.
 struct GitComparison {
@@ -10,8 +26,7 @@ struct GitComparison {
   /// The same, and as it is called by who follows other links to it.
   let tops: [String]
   let base: String
-  /// Whether changes that are not committed count.
-  private let isDirty: Bool
+  private let measured: MeasuredCode
   private let variables: [String]
   /// All files that differ.
   let files: [File]
@@ -27,16 +42,16 @@ struct GitComparison {
   }
 
   /// nil if git does not know the commit, as in a shallow clone, or does not answer.
-  init?(with commit: String, in root: String, isDirty: Bool) {
+  init?(with commit: String, in root: String, of measured: MeasuredCode) {
     guard CommitID.isHash(commit), let top = GitQuery.line(of: ["rev-parse", "--show-toplevel"], in: root),
       let base = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "\(commit)^{commit}"], in: root)
     else { return nil }
-    (self.top, self.base, self.isDirty) = (top, base, isDirty)
+    (self.top, self.base, self.measured) = (top, base, measured)
     let prefix = GitQuery.line(of: ["rev-parse", "--show-prefix"], in: root) ?? ""
     let other = "\(root)/".hasSuffix("/\(prefix)") ? "\(root)/".dropLast(prefix.count + 1) : root[...]
     tops = [top, String(other)]
-    variables = isDirty ? GitQuery.withoutFilters(in: root) : []
-    let ends = [base] + (isDirty ? [] : ["HEAD"]) + ["--"]
+    variables = measured == .files ? GitQuery.withoutFilters(in: root) : []
+    let ends = [base, measured.commit].compactMap(\.self) + ["--"]
     // The search for other names takes long in a large change.
     let lists = [Self.diff, Self.diff + ["--no-renames"]].lazy.compactMap { [variables] words in
       let words = words + ["--raw", "-z", "--no-abbrev"] + ends
@@ -88,13 +103,13 @@ struct GitComparison {
   /// The tracked files with these names, in any folder, and the untracked ones if uncommitted changes count.
   func tracked(named names: Set<String>) -> [String] {
     guard !names.isEmpty else { return [] }
-    let untracked = isDirty ? ["--others", "--exclude-standard"] : []
+    let untracked = measured == .files ? ["--others", "--exclude-standard"] : []
     return paths(named: names, of: ["--cached"] + untracked)
   }
 
   /// The files with these names that are neither tracked nor ignored; none if such changes do not count.
   func untracked(named names: Set<String>) -> [String] {
-    isDirty && !names.isEmpty ? paths(named: names, of: ["--others", "--exclude-standard"]) : []
+    measured == .files && !names.isEmpty ? paths(named: names, of: ["--others", "--exclude-standard"]) : []
   }
 
   private func paths(named names: Set<String>, of options: [String]) -> [String] {
@@ -115,18 +130,24 @@ struct GitComparison {
     text(of: [file.path, file.oldPath].compactMap(\.self), as: file.path, since: base)
   }
 
-  /// The text of a file as it is in the checkout, all of it new; nil for one that is not text, or too large.
+  /// The text of a file as it was measured, all of it new; nil for one that is not text, or too large.
   func text(asItIs path: String) -> ChangedFile? {
-    let place = "\(top)/\(path)"
-    guard case .regular? = try? Descriptor.kind(of: place, followingLinks: false),
-      let bytes = try? SafeFile.read(place, atMost: Self.largest), !bytes.contains(0)
-    else { return nil }
+    guard let bytes = bytes(of: path), !bytes.contains(0) else { return nil }
     return ChangedFile(path: path, lines: PatchText.lines(of: bytes).map { .added($0) })
   }
 
+  private func bytes(of path: String) -> [UInt8]? {
+    if let commit = measured.commit {
+      return GitQuery.bytes(of: ["cat-file", "blob", "\(commit):\(path)"], in: top, atMost: Self.largest)
+    }
+    let place = "\(top)/\(path)"
+    guard case .regular? = try? Descriptor.kind(of: place, followingLinks: false) else { return nil }
+    return try? SafeFile.read(place, atMost: Self.largest)
+  }
+
   private func text(of paths: [String], as path: String, since commit: String) -> ChangedFile? {
-    let words = Self.diff + ["--unified=\(Self.largest)", commit] + (isDirty ? [] : ["HEAD"]) + ["--"]
-    let list = words + paths.map { ":(top,literal)\($0)" }
+    let ends = [commit, measured.commit].compactMap(\.self) + ["--"]
+    let list = Self.diff + ["--unified=\(Self.largest)"] + ends + paths.map { ":(top,literal)\($0)" }
     let patch = GitQuery.bytes(of: list, in: top, atMost: 2 * Self.largest, variables: variables)
     return patch.flatMap(PatchText.lines(ofPatch:)).map { ChangedFile(path: path, lines: $0) }
   }
@@ -136,25 +157,27 @@ struct GitComparison {
   /// More commits are not listed.
   private static let mostCommits = 5
 
+  private var range: String { "\(base)..\(measured.commit ?? "HEAD")" }
+
   /// Who changed these lines: the commits, the latest first, and whether there are changes that are not committed.
   func authors(of part: ChangedFile.Part, in file: ChangedFile) -> (commits: [CommitInfo], isUncommitted: Bool) {
-    let local = isDirty ? text(of: [file.path], as: file.path, since: "HEAD") : nil
+    let local = measured == .files ? text(of: [file.path], as: file.path, since: "HEAD") : nil
     let isLocal = local?.parts.contains { $0.now.overlaps(part.now) || $0.now == part.now } ?? false
     guard !isLocal else { return ([], true) }
     // Lines that were only removed are between two others.
     let first = part.now.isEmpty ? max(1, part.now.lowerBound - 1) : part.now.lowerBound
     let last = max(first, part.now.isEmpty ? part.now.lowerBound : part.now.upperBound - 1)
     let lines = [first, last].map { local?.lineBefore($0) ?? $0 }
-    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", "\(base)..HEAD", "--"]) ?? []
+    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", range, "--"]) ?? []
     // At the end of a file no line follows those that were removed, and none is listed.
     guard found.isEmpty, part.now.isEmpty,
       let removed = file.removed(part).first(where: { !$0.allSatisfy(\.isWhitespace) })
     else { return (found, false) }
-    return (commits(["-S\(removed)", "\(base)..HEAD", "--", file.path]) ?? [], false)
+    return (commits(["-S\(removed)", range, "--", file.path]) ?? [], false)
   }
 
   /// The commits that changed a file, the latest first; empty if the change is not committed.
-  func commits(changing file: File) -> [CommitInfo] { commits(["\(base)..HEAD", "--", file.path]) ?? [] }
+  func commits(changing file: File) -> [CommitInfo] { commits([range, "--", file.path]) ?? [] }
 
   /// The commits that `git log` lists; nil if it does not in time, or if it refuses the lines.
   private func commits(_ selection: [String]) -> [CommitInfo]? {
