@@ -194,4 +194,17 @@ struct CodeChangeTests {
     scenario.explanation = Self.explanation(Self.elsewhere, in: "orjson/orjson.so", file: nil)
     #expect(!ResultText.explanation(try #require(scenario.explanation)).contains("`-g`"))
   }
+
+  @Test("Without a call stack the sentence lists what changed, or says that nothing did")
+  func withoutStack() throws {
+    var scenario = Fixture.regressed
+    scenario.explanation = Self.explanation(Self.elsewhere)
+    scenario.explanation?.finding = .other(part: .heapOverhead, rise: Bytes(4 << 20))
+    let text = try #require(scenario.explanation?.changesText)
+    let start = "no call stack is known; changed since the approved commit 57dc3d9c0: evict() at"
+    #expect(text.hasPrefix(start), "\(text)")
+    scenario.explanation?.changes?.elsewhere = []
+    let unchanged = "no call stack is known, and no file was changed since the approved commit 57dc3d9c0"
+    #expect(scenario.explanation?.changesText == unchanged)
+  }
 }

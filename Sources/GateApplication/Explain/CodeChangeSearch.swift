@@ -35,13 +35,13 @@ struct CodeChangeSearch {
     deadline = .now + Self.mostTime
   }
 
-  /// The changes behind the rise of a scenario with a known call stack, or else those that are known already.
+  /// The changes behind the rise of an explained scenario, or else those that are known already.
   ///
   /// `reference` is the commit that the check compared with instead of the baselines, if any.
   mutating func changes(behind scenario: ScenarioResult, comparedWith reference: String?) -> CodeChanges? {
     guard deadline > .now, let explanation = scenario.explanation else { return scenario.explanation?.changes }
     let finding = explanation.finding
-    guard !finding.stacks.isEmpty else { return explanation.changes }
+    guard Self.canSearch(finding) else { return explanation.changes }
     let bases = bases(of: scenario, comparedWith: reference)
     let known = bases.compactMap { base in comparison(with: base.commit).map { KnownBase(origin: base.origin, git: $0) }
     }
@@ -56,10 +56,16 @@ struct CodeChangeSearch {
   mutating func addChanges(to explanations: inout [Explanation], since commit: String) {
     guard let git = comparison(with: commit) else { return }
     for index in explanations.indices where deadline > .now {
-      guard let finding = explanations[index].comparison?.finding, !finding.stacks.isEmpty else { continue }
+      guard let finding = explanations[index].comparison?.finding, Self.canSearch(finding) else { continue }
       let reference = KnownBase(origin: .reference, git: git)
       explanations[index].changes = changes(behind: finding, of: explanations[index].scenario, since: [reference])
     }
+  }
+
+  /// Whether what changed may be named: of functions, the call stacks must be known.
+  private static func canSearch(_ finding: CulpritFinding) -> Bool {
+    if case .otherMethod = finding { return false }
+    return finding.functions.isEmpty || !finding.stacks.isEmpty
   }
 
   private typealias Base = (origin: CodeChanges.Origin, commit: String)
@@ -244,20 +250,5 @@ private struct ChangedTexts {
       function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
       removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
       isUncommitted: authors.isUncommitted)
-  }
-}
-
-extension CulpritFinding {
-  /// The call stacks through which the memory rose, each with its innermost function first.
-  fileprivate var stacks: [[StackFrame]] {
-    let changes =
-      switch self {
-      case .named(let culprit): [culprit.change, culprit.formerRelease, culprit.laterRelease].compactMap(\.self)
-      case .spread(let largest): largest
-      // Not named, but what changed there is as true.
-      case .belowNoise(let largest?, _): [largest]
-      default: [FunctionChange]()
-      }
-    return changes.map(\.frames).filter { !$0.isEmpty }
   }
 }

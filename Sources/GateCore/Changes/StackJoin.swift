@@ -75,8 +75,10 @@ package struct StackJoin {
       guard let path = frame.file.flatMap(tracked) else { return [] }
       let file = scanned[path] ?? text(path).map(ScannedFile.init)
       scanned[path] = .some(file)
-      guard let lines = file?.lines(of: frame) else { return [] }
-      let found = left.values.filter { $0.isUsed(in: lines) }.sorted { $0.line < $1.line }
+      guard let (header, body) = file?.lines(of: frame) else { return [] }
+      // A function's own name stands in its header.
+      let used = left.values.filter { $0.isUsed(in: $0.kind == .type ? header + body : body) }
+      let found = used.sorted { $0.line < $1.line }
       for function in found { left[function.calledName] = nil }
       return found.map { changed in
         var hit = changed.hit(calledBy: frame.function, depth: depth)
@@ -189,17 +191,17 @@ private struct ScannedFile {
     return rest.first?.hasSuffix(")") != true || rest.contains("=")
   }
 
-  /// The lines of a frame's function without comments, or those of a script outside of functions; nil if they are unknown.
-  func lines(of frame: StackFrame) -> [String]? {
-    let numbers: [Int]
-    if frame.function.isTopOfScript {
-      numbers = file.now.indices.map { $0 + 1 }.filter { line in !now.contains { $0.lines.contains(line) } }
-    } else if let own = extent(of: frame) {
-      numbers = Array(own.lines.dropFirst())
-    } else {
-      return nil
+  /// The first line of a frame's function and the others, or those of a script outside of functions, all without comments;
+  /// nil if they are unknown.
+  func lines(of frame: StackFrame) -> (header: [String], body: [String])? {
+    func texts(_ numbers: some Sequence<Int>) -> [String] {
+      numbers.map { file.now[$0 - 1] }.filter { !isComment($0) }
     }
-    return numbers.map { file.now[$0 - 1] }.filter { !isComment($0) }
+    if frame.function.isTopOfScript {
+      let lines = 1..<file.now.count + 1
+      return ([], texts(lines.filter { line in !now.contains { $0.lines.contains(line) } }))
+    }
+    return extent(of: frame).map { (texts($0.lines.prefix(1)), texts($0.lines.dropFirst())) }
   }
 
   func has(_ function: FunctionName) -> Bool { !extents(of: function, in: now).isEmpty }

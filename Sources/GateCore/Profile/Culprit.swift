@@ -56,6 +56,20 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   package var culprit: Culprit? {
     if case .named(let culprit) = self { culprit } else { nil }
   }
+
+  /// The functions through which the memory rose; empty if none is known.
+  package var functions: [FunctionChange] {
+    switch self {
+    case .named(let culprit): [culprit.change, culprit.formerRelease, culprit.laterRelease].compactMap(\.self)
+    case .spread(let largest): largest
+    // Not named, but what changed there is as true.
+    case .belowNoise(let largest?, _): [largest]
+    default: []
+    }
+  }
+
+  /// Their call stacks, each with its innermost function first.
+  package var stacks: [[StackFrame]] { functions.map(\.frames).filter { !$0.isEmpty } }
 }
 
 extension ProfileComparison {

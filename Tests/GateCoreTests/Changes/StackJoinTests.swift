@@ -218,6 +218,17 @@ struct StackJoinTests {
     #expect(try used(in: use, path, change) == (expected.map { ["\($0) by serve"] } ?? []))
   }
 
+  @Test("A type is also found by its name in the header of a function on the stack; a function is not")
+  func typeInHeader() {
+    let record = Self.file("record.h", " struct Record {\n   int key;\n+  std::array<char, 32> text{};\n };")
+    let helper = Self.file("add.cc", " int add() {\n+  keep();\n }")
+    let store = Self.file("store.cc", " void Store::add(Record record) {\n   all.push_back(std::move(record));\n }")
+    let frame = Self.frame("Store::add(Record)", line: 2, file: "/build/store.cc")
+    let hits = StackJoin([record, helper], tracked: TrackedFiles(["store.cc"], tops: ["/build"]).file)
+      .used(by: [frame]) { _ in store }
+    #expect(hits.map(\.function.name) == ["Record"] && hits.map(\.line) == [3])
+  }
+
   @Test(
     "A value outside of functions is found by its name in a function on the stack",
     arguments: [

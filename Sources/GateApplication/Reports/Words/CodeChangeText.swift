@@ -4,6 +4,7 @@ extension RiseExplanation {
   /// One sentence on what changed in the code; nil if that is unknown.
   var changesText: String? {
     guard let changes else { return nil }
+    guard !finding.functions.isEmpty else { return changes.textWithoutStack }
     guard changes.functions.isEmpty, let change = finding.culprit?.change else { return changes.text }
     let hidesInlined = change.file == nil && !change.function.isScript && !change.function.isInstalled
     return changes.text
@@ -27,6 +28,13 @@ extension CodeChanges {
     }
     return "\(first.placeText) \(changed)" + (others.isEmpty ? "" : "; also " + others.joined(separator: "; "))
       + (elsewhere.isEmpty ? "" : "; changed elsewhere: \(placesText(elsewhere))")
+  }
+
+  /// As in `no call stack is known; changed since the approved commit 57dc3d9c0: Makefile: 4f2c9e1ab Link with tcmalloc (Ada)`.
+  fileprivate var textWithoutStack: String {
+    "no call stack is known"
+      + (elsewhere.isEmpty
+        ? ", and no file was changed \(sinceText)" : "; changed \(sinceText): \(placesText(elsewhere))")
   }
 
   /// As in `in this branch`.
