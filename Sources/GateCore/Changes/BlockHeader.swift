@@ -149,6 +149,34 @@ struct HeaderText {
   /// The names outside of brackets.
   var outerWords: [String] { names().words }
 
+  /// The types and modules before a function's name, as `cache` and `Table` of `void cache::Table<K>::grow(int by)`.
+  func scopes(of name: String) -> [String] {
+    let text = Array(bytes)
+    let place = text.ranges(of: "::\(name)".utf8).first { text[$0.upperBound...].first?.isOfName != true }
+    guard let place else { return [] }
+    var (rest, scopes) = (text[..<place.lowerBound], [String]())
+    while true {
+      rest = Self.withoutArguments(rest)
+      let word = rest.reversed().prefix(while: \.isOfName)
+      guard !word.isEmpty else { return scopes }
+      scopes.insert(String(decoding: word.reversed(), as: UTF8.self), at: 0)
+      rest = rest.dropLast(word.count)
+      guard rest.suffix(2).elementsEqual("::".utf8) else { return scopes }
+      rest = rest.dropLast(2)
+    }
+  }
+
+  /// As `Table` of `Table<K, list<V>>`.
+  private static func withoutArguments(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var depth = 0
+    let last = text.lastIndex { byte in
+      if byte == UInt8(ascii: ">") { depth += 1 }
+      if byte == UInt8(ascii: "<") { depth -= 1 }
+      return depth == 0 && byte != UInt8(ascii: "<")
+    }
+    return last.map { text[...$0] } ?? []
+  }
+
   /// The names before opening parentheses outside of others.
   var calls: [String] { names().calls }
 

@@ -11,6 +11,8 @@ struct BracedFunctions {
 
   private struct Block {
     let kind: Kind
+    /// The types before its name, as of `Table` in `Table::grow`.
+    let scopes: [String]
     let start: Int
     /// The open parentheses around it.
     let parentheses: Int
@@ -186,7 +188,8 @@ struct BracedFunctions {
       }
     // Without semicolons the header has earlier statements.
     let start = language == .c ? headerLine : HeaderText(header).declaration(language).map { line - $0.lineEnds }
-    open.append(Block(kind: kind, start: start ?? line, parentheses: parentheses))
+    let scopes = if case .function(let name) = kind { HeaderText(header).scopes(of: name) } else { [String]() }
+    open.append(Block(kind: kind, scopes: scopes, start: start ?? line, parentheses: parentheses))
     parentheses = 0
     resetHeader()
   }
@@ -195,7 +198,7 @@ struct BracedFunctions {
     guard let block = open.popLast() else { return }
     (parentheses, header, headerLine) = (block.parentheses, [], nil)
     switch block.kind {
-    case .function(let name): add(name, block.start...line)
+    case .function(let name): add(name, block.start...line, in: block.scopes)
     case .type(let name, let isNamedBehind):
       add(name, block.start...line, isType: true)
       if isNamedBehind { unnamed = block.start...line }
@@ -204,8 +207,11 @@ struct BracedFunctions {
     }
   }
 
-  private mutating func add(_ name: String, _ lines: ClosedRange<Int>, isType: Bool = false) {
+  private mutating func add(
+    _ name: String, _ lines: ClosedRange<Int>, in scopes: [String] = [], isType: Bool = false
+  ) {
     guard !isType || !name.isEmpty else { return }
-    found.append(FunctionExtent(name: name, scopes: open.compactMap(\.name), lines: lines, isType: isType))
+    let outer = open.flatMap { $0.scopes + [$0.name].compactMap(\.self) }
+    found.append(FunctionExtent(name: name, scopes: outer + scopes, lines: lines, isType: isType))
   }
 }

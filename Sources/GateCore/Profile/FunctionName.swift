@@ -63,7 +63,7 @@ package struct FunctionName: Sendable, Hashable {
 }
 
 extension FunctionName {
-  /// The name without parameters and return type.
+  /// The name without parameters and return type; of a lambda of C++, that of the function around it.
   package var shortName: String { QualifiedName.of(name) }
 
   /// The crate of Rust or the namespace of C++ that native code is in, as `memchr` of `<memchr::Finder as Clone>::clone`; nil
@@ -77,7 +77,7 @@ extension FunctionName {
   }
 
   /// Whether reports show the same name, as of a function and a lambda in it.
-  func reads(like other: FunctionName) -> Bool {
+  package func reads(like other: FunctionName) -> Bool {
     self == other || module == other.module && isScript == other.isScript && shortName == other.shortName
   }
 }
@@ -277,18 +277,18 @@ private enum Lambda {
     return callers.contains(QualifiedName.lastPart(of: function)) ? argument(of: name, around: mark.lowerBound) : name
   }
 
-  /// The template argument around a place, without `&&` behind it.
+  /// The template argument around a place, without `&` and `&&` behind it.
   private static func argument(of name: String, around place: String.Index) -> String {
     var (before, behind) = (BracketDepth(), BracketDepth())
     let text = name.utf8
     let start = text[..<place].reversed().prefix { !separates($0, at: -before.after($0)) }.count
-    let end = text[place...].prefix { !separates($0, at: behind.after($0)) && $0 != UInt8(ascii: "&") }.endIndex
+    let end = text[place...].prefix { !separates($0, at: behind.after($0)) }.endIndex
     return String(name[text.index(place, offsetBy: -start)..<end])
   }
 
   /// Whether a byte is not of an argument that it follows, at a depth of brackets.
   private static func separates(_ byte: UInt8, at depth: Int) -> Bool {
-    depth < 0 || depth == 0 && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: " "))
+    depth < 0 || depth == 0 && ", &".utf8.contains(byte)
   }
 }
 
@@ -336,15 +336,15 @@ enum QualifiedName {
     return String(decoding: plain, as: UTF8.self)
   }
 
-  /// As in `std::__invoke` of `void std::__invoke<int>(int)`.
+  /// As in `std::__invoke` of `void std::__invoke<int>(int)`, and `serve` of `serve::{lambda(int)#1}`.
   static func of(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }) else { return name }
     let text = Array(name.utf8)
     var (brackets, start) = (BracketDepth(), 0)
     for (index, byte) in text.enumerated() {
-      if byte == UInt8(ascii: "(") && brackets.depth == 0 && isOfParameters(text[start..<index]) {
-        return String(decoding: text[start..<index], as: UTF8.self)
-      }
+      let isLambda = byte == UInt8(ascii: ":") && text[index...].starts(with: "::{lambda(".utf8)
+      let hasParameters = byte == UInt8(ascii: "(") && isOfParameters(text[start..<index])
+      if brackets.depth == 0, isLambda || hasParameters { return String(decoding: text[start..<index], as: UTF8.self) }
       if brackets.after(byte) == 0 && byte == UInt8(ascii: " ") && !isOperator(text[..<index]) { start = index + 1 }
     }
     return String(decoding: text[start...], as: UTF8.self)

@@ -207,11 +207,29 @@ extension ProfileComparison {
     var named = change
     let callers = CallerSearch(self, change.evidence).callers(of: change.function, atMost: Self.furthestScript)
     let shown = shownCallers(callers.map(\.function), of: change.function)
-    named.frames = [frame(of: change.function)] + callers.map { frame(of: $0.function, line: $0.line) }
+    named.line = lineOfRise(change) ?? change.line
+    let ways = [(change.function, named.line)] + callers.map { ($0.function, $0.line) }
+    named.frames = ways.map { frame(of: $0, line: $1) }
     let lines = Dictionary(named.frames.map { ($0.function, $0.line) }, uniquingKeysWith: { first, _ in first })
     (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: lines[$0] ?? nil) })
     if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
     return named
+  }
+
+  /// The line of a function whose calls brought most of its rise; nil if most came from the function itself.
+  ///
+  /// It holds more at another line where the old build held as much.
+  private func lineOfRise(_ change: FunctionChange) -> Int? {
+    guard change.before != nil else { return nil }
+    var rises: [Int?: Int64] = [:]
+    for call in calls where call.function != change.function {
+      guard let parent = call.parent, calls[parent].function == change.function else { continue }
+      let rise = change.evidence.amount(call.now) - change.evidence.amount(call.before)
+      rises[call.callerLine, default: 0] += rise
+    }
+    let largest = rises.max { ($0.value, $1.key ?? 0) < ($1.value, $0.key ?? 0) }
+    let own = change.change.count - rises.values.reduce(0, +)
+    return largest.flatMap { $0.value > max(0, own) ? $0.key : nil }
   }
 
   /// A function with its place: the line of the call that is meant, or else the one that holds most.

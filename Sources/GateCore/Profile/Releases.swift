@@ -28,6 +28,8 @@ package struct Releases: Sendable, Equatable {
   private static let collectors: NamePatterns = [
     "gc_collect*", "PyGC_Collect", "_Py_RunGC", "_PyObject_GC_New*", "PyType_GenericAlloc",
   ]
+  /// What is released in these was held to the end.
+  private static let ends: NamePatterns = ["Py_FinalizeEx", "Py_Finalize"]
   /// Less than this part of what an allocator made is left out.
   private static let leastPart: Int64 = 20
 
@@ -70,6 +72,7 @@ package struct Releases: Sendable, Equatable {
 
   /// Those of a stack, the innermost first, that tell why it releases.
   private static func releasers(_ stack: some Sequence<ProfileSummary.Function>) -> [FunctionName] {
+    if stack.contains(where: { ends.match($0.name.name) }) { return [] }
     if stack.contains(where: { collectors.match($0.name.name) }) { return [.garbageCollector] }
     let named = stack.filter { $0.isNamed && $0.origin != .language }.map(\.name)
     let callers = named.drop { deallocators.match($0.shortName) }

@@ -83,11 +83,13 @@ struct FunctionExtentTests {
       }
       }  // namespace
       int main() try { return 0; } catch (...) { return 1; }
+      void shop::List<int, std::less<int>>::grow(size_t by) { ::grow(by); }
       """#
     #expect(
       try functions(text, "a/cache.cc") == [
         "find 4-7", "grow 8-18", "shop.Cache.Cache 22-22", "shop.Cache.~Cache 23-23", "shop.Cache.get 24-24",
-        "shop.Cache.operator 25-25", "shop.each 27-32", "main 34-34",
+        "shop.Cache.operator 25-25", "shop.Cache.each 27-32", "main 34-34",
+        "shop.List.grow 35-35",
       ])
   }
 

@@ -220,6 +220,40 @@ struct CulpritTests {
     #expect(far.callers.map(\.name) == ["c", "b", "a", "handle"])
   }
 
+  @Test("The line is that through which memory rose, though the function holds more at another one")
+  func lineOfRise() throws {
+    func profile(text: Int64) -> MemoryProfile {
+      func function(_ name: String, _ line: Int) -> CallTree.Function {
+        CallTree.Function(module: "server", name: name, file: "/src/log.cc", line: line)
+      }
+      var calls = CallTree.Builder()
+      calls.add(.init(live: 20_000_000), stack: [function("main", 3), function("load", 60), function("sink", 5)])
+      let read = [function("main", 3), function("load", 54), function("read", 9)]
+      if text > 0 { calls.add(.init(live: text), stack: read) }
+      var profile = MemoryProfile([:])
+      profile.calls = calls.tree
+      profile.anonymous = Bytes(20_000_000 + text) + profile.anonymous
+      return profile
+    }
+    let builds = [0, 6_000_000].map { text in (0..<3).map { _ in profile(text: text) } }
+    let change = ProfileComparison(before: builds[0], now: builds[1]).addingCallers(
+      FunctionChange(
+        function: FunctionName(module: "server", name: "load"), line: 60, file: "/src/log.cc", evidence: .holds,
+        before: Bytes(20_000_000), now: Bytes(26_000_000), callers: []))
+    #expect(change.line == 54 && change.frames.map(\.line) == [54, 3])
+  }
+
+  @Test(
+    "The short name of a lambda is that of the function around it",
+    arguments: [
+      ("serve::{lambda(Record&&)#1}", "serve"), ("serve(int)::{lambda()#1}", "serve"),
+      ("std::vector<f()::{lambda()#1}>::reserve(unsigned long)", "std::vector<f()::{lambda()#1}>::reserve"),
+      ("server::remember::{closure#0}", "server::remember::{closure#0}"),
+    ])
+  func shortNames(name: String, short: String) {
+    #expect(FunctionName(module: "server", name: name).shortName == short)
+  }
+
   @Test("Inlined functions are named, but count for their callers if only one build has debug information")
   func inlined() throws {
     func profile(_ live: Int64, hasSources: Bool) -> MemoryProfile {
@@ -708,6 +742,10 @@ struct MemoryProfileTests {
       (
         "server", "std::_Function_handler<void (int), (anonymous namespace)::run()::$_0>::_M_invoke(int&&)",
         "server!(anonymous namespace)::run()::$_0"
+      ),
+      (
+        "server", "std::_Function_handler<void (Record&&), main::{lambda(Record&&)#1}&>::_M_invoke(Record&&)",
+        "server!main::{lambda(Record&&)#1}"
       ),
       ("server", "f(int)::{lambda(int)#1}::operator()(int) const", "server!f(int)::{lambda(int)#1}"),
       (

@@ -25,7 +25,10 @@ extension FunctionChange {
   /// As in `remember() (libserver.so) ← handle_request ← main (server)`, or `remember() (cache.so) ← handle (server.py:12)`
   /// of a library that a script has called; a file that was just named is not named again.
   func path(callers count: Int = .max) -> String {
-    let shown = [function] + callers.prefix(count)
+    // A lambda has the name of its function.
+    let shown = callers.prefix(count).reduce(into: [function]) { shown, caller in
+      if shown.last?.reads(like: caller) != true { shown.append(caller) }
+    }
     let callers = zip(shown.dropFirst(), shown).map { caller, called in
       let line = scripts.first { $0.function == caller }?.line
       return caller.callerText + (caller.module == called.module ? "" : caller.place(line: line))
