@@ -204,7 +204,11 @@ extension ProfileComparison {
     let growth = growth(evidence) ?? partRise
     let noise = ProfileNoise([before, now], evidence)
     let leastInAll = Bytes(noise.largest * clearFactor)
-    func least(_ change: FunctionChange) -> Bytes { Bytes(noise[change.function] * clearFactor) }
+    func least(_ change: FunctionChange) -> Bytes {
+      // What a check has judged is not chance, and what holds most of that is not what only differs between repetitions.
+      let isJudged = measured.map { Double(change.change.count) >= Self.leastShare * Double($0.count) } ?? false
+      return Bytes((isJudged ? noise.own(of: change.function) : noise[change.function]) * clearFactor)
+    }
     func isMost(_ change: Int64, _ share: Double) -> Bool { Double(change) >= share * Double(growth.count) }
     guard growth <= leastInAll || isMost(namedChange(evidence), 1 - Self.leastShare) else {
       return .other(part: evidence.part, rise: growth)

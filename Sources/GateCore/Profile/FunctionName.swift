@@ -50,9 +50,12 @@ package struct FunctionName: Sendable, Hashable {
     self.init(module: module, name: Lambda.plain(SymbolName.plain(CythonName.plain(function.name, in: module))))
   }
 
-  /// The function with the place that the name of generated code has, if that is all that is known.
+  /// The function with the place that the name of generated code has, if that is all that is known; one that stands for the
+  /// lambda that it calls has no place.
   static func source(of function: CallTree.Function) -> CallTree.Function {
-    function.module.isEmpty && function.file == nil ? SymbolName.generated(function.name) : function
+    if function.module.isEmpty, function.file == nil { return SymbolName.generated(function.name) }
+    return Lambda.isOther(than: function.name)
+      ? CallTree.Function(module: function.module, name: function.name, isInlined: function.isInlined) : function
   }
 
   private init(script function: CallTree.Function) {
@@ -275,6 +278,11 @@ private enum Lambda {
       return name.ranges(of: "::operator()").last.map { String(name[..<$0.lowerBound]) } ?? name
     }
     return callers.contains(QualifiedName.lastPart(of: function)) ? argument(of: name, around: mark.lowerBound) : name
+  }
+
+  /// Whether a function of the library stands for the lambda that it calls.
+  static func isOther(than name: String) -> Bool {
+    plain(name) != name && QualifiedName.of(name).hasPrefix("std::")
   }
 
   /// The template argument around a place, without `&` and `&&` behind it.

@@ -55,7 +55,9 @@ struct ProfileNoise {
     (self.largest, self.unexplained, self.own) = (largest, unexplained, own)
   }
 
-  subscript(_ function: FunctionName) -> Int64 { max(own[function] ?? 0, unexplained) }
+  subscript(_ function: FunctionName) -> Int64 { max(own(of: function), unexplained) }
+
+  func own(of function: FunctionName) -> Int64 { max(own[function] ?? 0, Self.page) }
 
   private static func noise(_ spread: Int64, _ error: Int64) -> Int64 {
     exceeds(spread, ownSampledRange, error) ? spread : max(spread / 2, Int64(sampledFactor * Double(error)))

@@ -243,6 +243,17 @@ struct CulpritTests {
     #expect(change.line == 54 && change.frames.map(\.line) == [54, 3])
   }
 
+  @Test("A function of the library that stands for a lambda has no place, so that the lambda's own is shown")
+  func placeOfLambda() {
+    let caller = CallTree.Function(
+      module: "server", name: "std::_Function_handler<void (int), serve(int)::{lambda(int)#1}>::_M_invoke(int&&)",
+      file: "/usr/include/c++/12/bits/std_function.h", line: 290)
+    #expect(FunctionName.source(of: caller).line == nil && FunctionName(caller).shortName == "serve")
+    let lambda = CallTree.Function(
+      module: "server", name: "serve(int)::{lambda(int)#1}::operator()(int) const", file: "/src/a.cc", line: 7)
+    #expect(FunctionName.source(of: lambda).line == 7)
+  }
+
   @Test(
     "The short name of a lambda is that of the function around it",
     arguments: [
@@ -317,6 +328,24 @@ struct CulpritTests {
     #expect(try culprit(measured: nil).share == 1)
     #expect(try culprit(measured: Bytes(8_000_000)).share == 0.75)
     #expect(try culprit(measured: Bytes(5_000_000)).share == 1)
+  }
+
+  @Test("A function that holds most of a judged rise is named, though others hold memory in some repetitions only")
+  func judgedRise() throws {
+    // The peak comes in one of two functions, by chance.
+    func builds(_ held: Int64) -> [MemoryProfile] {
+      ["monthly", "by_region", "monthly"].map { name in
+        var all = stacks(server, adding: "\(request);server!\(name)", .init(live: 2_000_000))
+        if held > 0 { all["\(request);server!remember"] = .init(live: held) }
+        return MemoryProfile(all)
+      }
+    }
+    var comparison = ProfileComparison(before: builds(0), now: builds(3_000_000))
+    #expect(comparison.finding?.culprit == nil)
+    comparison.measured = Bytes(3_000_000)
+    #expect(comparison.finding?.culprit?.change.function.name == "remember")
+    comparison.measured = Bytes(6_000_000)
+    #expect(comparison.finding?.culprit == nil)
   }
 
   @Test("A rise of the metric that the profiled repetitions do not show is not denied")
