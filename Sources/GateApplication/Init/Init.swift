@@ -55,13 +55,13 @@ struct Init {
         problem: "leads out of the repository by a symbolic link", place: repository.shown(path),
         hint: "replace the link with a folder")
     }
+    let report = InitReport(
+      starter: starter, files: files, jobs: jobs.filter { file(of: $0, in: repository)?.exists != true },
+      options: config.map { ["--config", $0] } ?? [], baselines: repository.shown("baselines"))
     guard isConfirmed || isAgreed(to: files, invocation) else { return invocation.interruptedCode ?? .pass }
     for file in files where !file.exists {
       try SafeFile.write(Array(file.text.utf8), to: invocation.absolute(file.path))
     }
-    let report = InitReport(
-      starter: starter, files: files, jobs: jobs.filter { file(of: $0, in: repository)?.exists != true },
-      options: config.map { ["--config", $0] } ?? [], baselines: repository.shown("baselines"))
     invocation.console.print(report.text(style: invocation.console.style()))
     return .pass
   }

@@ -50,12 +50,12 @@ struct RepositoryTests {
       kind: .swift, command: [".build/release/b"], build: "swift build -c release"),
     StarterExample(
       files: ["Cargo.toml": "[package]\nname = \"one\" # two\n[dependencies]\nname = \"x\"", "src/main.rs": ""],
-      kind: .cargo, command: ["target/release/one"], build: "cargo build --release"),
+      kind: .cargo, command: ["target/release/one"], build: "CARGO_PROFILE_RELEASE_DEBUG=1 cargo build --release"),
     StarterExample(
       files: [
         "Cargo.toml": "[workspace]\nmembers = [\"crates/*\"]", "crates/lib/Cargo.toml": "[package]\nname = \"lib\"",
         "crates/srv/Cargo.toml": "[package]\nname = \"srv\"", "crates/srv/src/main.rs": "",
-      ], kind: .cargo, command: ["target/release/srv"], build: "cargo build --release"),
+      ], kind: .cargo, command: ["target/release/srv"], build: "CARGO_PROFILE_RELEASE_DEBUG=1 cargo build --release"),
     StarterExample(
       files: go.merging(["main.go": "// A\npackage main\n"]) { $1 }, kind: .go, command: ["bin/hello"],
       build: "go build -o bin/ ./..."),
@@ -74,7 +74,7 @@ struct RepositoryTests {
           main.c)
         """
       ], kind: .cmake, command: ["build/demo"],
-      build: "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"),
+      build: "cmake -S . -B build -DCMAKE_BUILD_TYPE=RelWithDebInfo && cmake --build build"),
     StarterExample(
       files: [
         "Makefile": """
