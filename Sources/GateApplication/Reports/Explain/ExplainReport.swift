@@ -90,7 +90,9 @@ struct ExplainBlock {
   private var otherMemory: [String] {
     let amounts = [("shared memory", \ProfileSummary.shared), ("mapped files", \.files)].compactMap { name, path in
       comparison.now[keyPath: path].flatMap { now in
-        let change = comparison.before?[keyPath: path].map { " (\(Format.difference(Double((now - $0).count))))" }
+        let change = comparison.before?[keyPath: path].map { before in
+          now == before ? " (unchanged)" : " (\(Format.difference(Double((now - before).count))))"
+        }
         return now > .zero ? "\(Format.amount(now)) of \(name)\(change ?? "")" : nil
       }
     }

@@ -27,7 +27,7 @@ extension ApprovalChange.SkipReason {
     case .otherEnvironment(let measured, let named):
       "it was measured in the environment `\(measured)`, but would become the baseline of `\(named)`"
     case .otherMachine(let name, let differences):
-      "the baseline of `\(name)` is from another kind of machine (baseline → now): \(differences.displayText)"
+      "the baseline of `\(name)` is from another kind of machine\(differences.listText)"
     }
   }
 

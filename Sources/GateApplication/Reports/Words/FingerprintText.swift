@@ -12,4 +12,9 @@ extension Fingerprint.Difference {
 extension [Fingerprint.Difference] {
   /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
   var displayText: String { map(\.displayText).joined(separator: ", ") }
+
+  /// As in ` (baseline → now): kernel 6.1 → 6.6`, or `: the target's environment variables`, whose values are not shown.
+  var listText: String {
+    (contains { $0.field != .environmentHash } ? " (baseline → now): " : ": ") + displayText
+  }
 }

@@ -41,7 +41,7 @@ extension Note {
         + "fetch the whole history, or approve a baseline"
     case .unusableBaseline(let defect): defect.displayText
     case .environmentChanged(let differences):
-      "the environment differs from the baseline's (baseline → now): \(differences.displayText)"
+      "the environment differs from the baseline's\(differences.listText)"
     case .tooFewValues(let current, let baseline):
       "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so only the size of "
         + "the change decides; 5 of each are enough"
@@ -175,13 +175,13 @@ extension RunNote {
 extension ScenarioResult {
   fileprivate func text(ofBaselineIn name: String, _ differences: [Fingerprint.Difference]) -> String {
     let hard = differences.filter(\.isHard)
-    let list = (hard.isEmpty ? differences : hard).displayText
+    let list = hard.isEmpty ? differences : hard
     // Two kinds of machines have the same name: a configured one, or that of an edited file.
     if name == summary.environment.name {
-      return "the baseline of this name is from another environment (baseline → now): \(list)"
+      return "the baseline of this name is from another environment\(list.listText)"
     }
     return "the nearest baseline is from the environment \(name)"
-      + (list.isEmpty ? "" : ", which differs in (baseline → now): \(list)")
+      + (list.isEmpty ? "" : ", which differs in\(list.listText)")
   }
 
   fileprivate func adviceToGateGrowth(limit: Amount) -> String {

@@ -135,7 +135,7 @@ struct CheckHistory {
       warn(failure, Self.notAdded, "; queued in \(invocation.shown(pending.folder)); the next check will add it")
     } catch {
       warn(failure, Self.notAdded)
-      warn(error, "this run does not wait for the next check")
+      warn(error, "it could not be queued for the next check either")
     }
   }
 
