@@ -44,7 +44,7 @@ struct RepetitionPlanTests {
     }
     var result = Given.measurements([.peakRSS: Given.values(1, count: count)]).judged(against: .missing)
     result.metrics = metrics
-    result.verdict = Verdict.combined(verdicts)
+    result.verdict = Verdict.combined(verdicts) ?? result.verdict
     result.plan = RepetitionPlan(min: 5, max: 20)
     return result
   }

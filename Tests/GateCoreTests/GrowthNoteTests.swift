@@ -21,7 +21,7 @@ struct GrowthNoteTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
       kernel: "6.18", libc: "glibc 2.36"
     )
-    return ScenarioResult(
+    return ScenarioMeasurement(
       name: ScenarioName("load"), environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), gate: gate,
       repetitions: repetitions, failure: failure, growthIsPerIteration: perIteration
     ).judged(against: .missing)

@@ -62,8 +62,8 @@ struct InstanceJudgingTests {
     let result = judged([["server.Node": 100], ["server.Node": 90]], against: [Self.node: [100]])
     let baseline = Baseline(of: result)
     #expect(baseline.metrics[Self.node] == [100, 90] && baseline.repetitionCount == 5)
-    #expect(ScenarioResult(of: baseline).instances == result.instances)
-    #expect(ScenarioResult(of: baseline).repetitions.allSatisfy { $0.metrics[Self.node] == nil })
+    #expect(ScenarioMeasurement(of: baseline).instances == result.instances)
+    #expect(ScenarioMeasurement(of: baseline).repetitions.allSatisfy { $0.metrics[Self.node] == nil })
   }
 
   @Test("Of hundreds of classes only those of the gate and the hundred largest are kept, and no invalid names")

@@ -30,7 +30,7 @@ enum Given {
     _ metrics: [MetricName: [Double?]],
     gate: Gate = .standard,
     in environment: EnvironmentInfo = environment()
-  ) -> ScenarioResult {
+  ) -> ScenarioMeasurement {
     let count = metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in
       RepetitionResult(
@@ -38,7 +38,7 @@ enum Given {
         metrics: metrics.compactMapValues { $0[index] }
       )
     }
-    return ScenarioResult(
+    return ScenarioMeasurement(
       name: ScenarioName("load"), environment: environment, gate: gate, repetitions: repetitions
     )
   }
@@ -331,6 +331,7 @@ struct JudgingTests {
   func precedence(verdicts: [Verdict], whole: Verdict, code: ExitCode) {
     #expect(Verdict.combined(verdicts) == whole)
     #expect(whole.exitCode == code)
+    #expect(Verdict.combined([]) == nil)
   }
 
   @Test("A result passes against its own baseline, which has the same values")
@@ -340,7 +341,7 @@ struct JudgingTests {
     let baseline = Baseline(of: result, approval: Given.approval)
     #expect(baseline.metrics[.peakRSS] == Given.values(100, step: 0.01))
     #expect(result.judged(against: .baseline(baseline)).verdict == .pass)
-    #expect(ScenarioResult(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
+    #expect(ScenarioMeasurement(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
   }
 
   @Test("Judging again replaces the verdict and keeps the notes of the measurement")
@@ -360,6 +361,32 @@ struct JudgingTests {
     let without = first.judged(against: .missing)
     #expect(without == measured.judged(against: .missing))
     #expect(without.approval == nil && without.reference == nil && without.metrics.count == 1)
+  }
+
+  @Test("A result has everything that was measured")
+  func completeness() throws {
+    let bytes = Bytes.mebibytes(1)
+    var measured = Given.measurements([.peakRSS: Given.values(100)])
+    measured.tags = ["nightly"]
+    measured.definition =
+      Scenario(
+        name: measured.name, target: Target(command: .shell("true"), workingDirectory: "/")
+      ).definition
+    measured.growthIsPerIteration = true
+    measured.composition = Composition(anonymous: bytes, file: .zero, shared: .zero)
+    measured.compositionAtPeak = Composition(anonymous: bytes, file: bytes, shared: .zero)
+    measured.instances = InstanceCounts(refusal: .notLoaded)
+    measured.limitedRun = LimitedRun(limit: bytes, outcome: .survived, duration: .seconds(1))
+    measured.failure = Given.failure(End(.crash, signal: .segv))
+    measured.notes = [.comparedWithBuild(build: "old")]
+    measured.plan = RepetitionPlan(min: 5, max: 20)
+    measured.times.target = .seconds(1)
+    let result = measured.judged(against: .missing)
+    let fields = [Mirror(reflecting: result), Mirror(reflecting: result.summary)].flatMap(\.children)
+    for (name, value) in Mirror(reflecting: measured).children {
+      #expect("\(value)" != "nil", "\(name ?? "") is not given")
+      #expect(fields.first { $0.label == name }.map { "\($0.value)" } == "\(value)", "\(name ?? "")")
+    }
   }
 
   @Test("The summary for the history follows from the repetitions and the gate")

@@ -24,7 +24,7 @@ private struct SimulatedRepository {
   init(noise: Double, seed: UInt64) {
     (self.noise, random) = (noise, SeededNumbers(seed: seed))
     for index in Self.bases.indices {
-      baselines.append(Baseline(of: measure(Self.bases[index], count: 10), approval: approval("base-\(index)")))
+      baselines.append(newBaseline(at: Self.bases[index], approval("base-\(index)")))
     }
   }
 
@@ -35,23 +35,28 @@ private struct SimulatedRepository {
   /// A sum of twelve equally distributed numbers has the deviation 1.
   private mutating func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + random.nextShare() } }
 
-  mutating func measure(_ level: Double, count: Int) -> ScenarioResult {
+  mutating func measure(_ level: Double, count: Int) -> ScenarioMeasurement {
     let values = (0..<count).map { _ in (level * (1 + noise * normal()) / 4096).rounded() * 4096 }
     return Given.measurements(
       [.peakRSS: values], gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: .automatic)]))
   }
 
+  private mutating func newBaseline(at level: Double, _ approval: Approval) -> Baseline {
+    Baseline(of: measure(level, count: 10).judged(against: .missing), approval: approval)
+  }
+
   /// A check, which measures on until it is decided.
   mutating func check(_ level: Double, against expected: Baseline) -> ScenarioResult {
-    var result = measure(level, count: 5)
+    var measured = measure(level, count: 5)
     let plan = RepetitionPlan(min: 5, max: 20)
+    measured.plan = plan
     while true {
-      result.plan = plan
-      result = result.judged(against: .baseline(expected))
-      guard let more = plan.nextLook(after: result) ?? plan.countForApproval(after: result, of: expected) else { break }
-      result.repetitions += measure(level, count: more - result.repetitions.count).repetitions
+      let result = measured.judged(against: .baseline(expected))
+      guard let more = plan.nextLook(after: result) ?? plan.countForApproval(after: result, of: expected) else {
+        return result
+      }
+      measured.repetitions += measure(level, count: more - measured.repetitions.count).repetitions
     }
-    return result
   }
 
   /// A branch of the first commit that rises or falls by 1 to 5 %, and approves what its check measured.
@@ -80,7 +85,7 @@ private struct SimulatedRepository {
 
   mutating func fold() {
     for scenario in levels.indices {
-      baselines[scenario] = Baseline(of: measure(levels[scenario], count: 10), approval: approval("fold-\(scenario)"))
+      baselines[scenario] = newBaseline(at: levels[scenario], approval("fold-\(scenario)"))
       changes[scenario] = []
     }
   }

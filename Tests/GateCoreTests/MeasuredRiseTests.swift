@@ -15,7 +15,8 @@ struct MeasuredRiseTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "never", measurement: "traced", kernel: "6.1",
       libc: "glibc 2.36")
     return ScenarioResult(
-      name: ScenarioName("load"), environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), metrics: metrics
+      name: ScenarioName("load"), verdict: .regression,
+      environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), metrics: metrics
     ).measuredRise
   }
 

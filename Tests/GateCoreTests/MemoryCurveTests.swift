@@ -129,7 +129,7 @@ struct MemoryCurveTests {
 
   @Test("A baseline has a short curve of the median repetition, which later checks refer to")
   func baseline() throws {
-    var measurements = ScenarioResult(
+    var measurements = ScenarioMeasurement(
       name: ScenarioName("a"), environment: Given.environment(), gate: .standard,
       repetitions: [30.0, 10, 20].map { level in Curves.recording { _ in level * mebibyte }.result() }
     )

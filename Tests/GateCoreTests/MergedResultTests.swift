@@ -8,7 +8,8 @@ struct MergedResultTests {
   private static let whole: RunResult = {
     let verdicts: [Verdict] = [.pass, .improved, .regression, .inconclusive, .noBaseline, .skipped]
     let scenarios = (0..<10).map { number in
-      var scenario = Given.measurements([.peakRSS: [Double(number + 1) * 1_048_576]])
+      var scenario = Given.measurements([.peakRSS: [Double(number + 1) * 1_048_576]]).judged(against: .missing)
+      scenario.metrics = []
       scenario.name = ScenarioName("s\(number)")
       scenario.verdict = verdicts[number % verdicts.count]
       if number == 7 { scenario.environment.name += "-aslr" }

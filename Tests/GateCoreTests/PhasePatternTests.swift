@@ -37,7 +37,7 @@ struct PhasePatternTests {
     metric: MetricName("phase.*.peak_rss"), tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(64)))
 
   /// The peaks of phases in MiB, in five repetitions.
-  private static func measured(_ peaks: [String: Double], rules: [GateRule] = [rule]) -> ScenarioResult {
+  private static func measured(_ peaks: [String: Double], rules: [GateRule] = [rule]) -> ScenarioMeasurement {
     var measured = Given.measurements([.peakRSS: Given.values(100)], gate: Gate(rules: rules))
     for index in measured.repetitions.indices {
       measured.repetitions[index].phases = peaks.sorted { $0.key < $1.key }.map { name, peak in

@@ -13,13 +13,13 @@ struct ScenarioSelfCheckTests {
     gate: [GateRule] = [GateRule(metric: .peakRSS, tolerance: .automatic)],
     failure: Failure? = nil
   ) -> ScenarioSelfCheck {
-    func measured(_ mebibytes: [Double]) -> ScenarioResult {
+    func measured(_ mebibytes: [Double]) -> ScenarioMeasurement {
       Given.measurements([.peakRSS: mebibytes.map { $0 * Self.mebibyte }], gate: Gate(rules: gate))
     }
     let unchanged = measured(before).judged(against: .missing, allowsMissingBaseline: true)
-    var result = measured(after)
-    result.failure = failure
-    result = result.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
+    var changed = measured(after)
+    changed.failure = failure
+    let result = changed.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
     let peak = Bytes(clampedFrom: before[0] * Self.mebibyte)
     return ScenarioSelfCheck(
       result, unchanged: unchanged, injecting: amount, of: amount.bytes(ofPeak: peak, pageSize: 4096))

@@ -11,10 +11,10 @@ struct StandardGateTests {
     processes: Int = 1,
     growth kind: Growth.Kind? = nil,
     perIteration: Bool = false
-  ) -> ScenarioResult {
+  ) -> ScenarioMeasurement {
     var result = Given.measurements(metrics)
-    result.summary.growthIsPerIteration = perIteration
-    result.summary.environment.fingerprint.measurement = "traced"
+    result.growthIsPerIteration = perIteration
+    result.environment.fingerprint.measurement = "traced"
     for index in result.repetitions.indices {
       result.repetitions[index].processes = processes
       guard let kind, let slope = metrics[.growth]?[index] else { continue }
@@ -94,6 +94,7 @@ struct StandardGateTests {
     let base = baseline([.peakRSS: Given.values(50), .treePeak: Given.values(200)])
     func leavesBaseline(_ peak: Double, _ tree: Double) -> Bool {
       let result = measured([.peakRSS: Given.values(peak), .treePeak: Given.values(tree)], processes: 4)
+        .judged(against: .missing)
       let review = ApprovalReview(
         of: result, in: RunInfo(id: "run", startedAt: .distantPast), for: nil, replacing: base, head: nil,
         environment: EnvironmentRule())
@@ -119,7 +120,7 @@ struct StandardGateTests {
   func missedPeak(method: String, processes: Int, gap: Int, verdict: Verdict) {
     let base = baseline([.peakRSS: Given.values(10), .treePeak: Given.values(12)])
     var now = measured([.peakRSS: Given.values(1), .treePeak: Given.values(2)], processes: processes)
-    now.summary.environment.fingerprint.measurement = method
+    now.environment.fingerprint.measurement = method
     for index in now.repetitions.indices {
       (now.repetitions[index].duration, now.repetitions[index].widestGap) = (.seconds(20), .seconds(gap))
     }
@@ -262,9 +263,9 @@ struct StandardGateTests {
   func nearlySteady() {
     var result = measured([.peakRSS: Given.values(10, count: 10), .steadyRSS: Given.values(9, count: 10)])
     for index in 0..<5 { result.repetitions[index].nearlySteady = [.steadyRSS] }
-    #expect(Baseline(of: result).metrics[.steadyRSS]?.count == 10)
+    #expect(Baseline(of: result.judged(against: .missing)).metrics[.steadyRSS]?.count == 10)
     result.repetitions[5].nearlySteady = [.steadyRSS]
-    #expect(Baseline(of: result).metrics[.steadyRSS]?.count == 4)
+    #expect(Baseline(of: result.judged(against: .missing)).metrics[.steadyRSS]?.count == 4)
     let base = baseline([.peakRSS: Given.values(10, count: 10), .steadyRSS: Given.values(9, count: 10)])
     #expect(result.judged(against: .baseline(base)).metrics.last?.current?.count == 10)
   }
@@ -276,7 +277,7 @@ struct StandardGateTests {
     }
     var result = measured([.peakRSS: Given.values(10), .steadyRSS: Given.values(9)])
     result.definition = definition("server --new")
-    var base = Baseline(of: result)
+    var base = Baseline(of: result.judged(against: .missing))
     #expect(result.judged(against: .baseline(base)).notes == [])
     base.definition = definition("server --old")
     #expect(
@@ -294,7 +295,7 @@ struct StandardGateTests {
           id: 7, parent: 1, command: "node", isMain: true, peak: .mebibytes(10), firstSeen: .zero, lastSeen: .zero)
       ]
     }
-    var base = Baseline(of: result)
+    var base = Baseline(of: result.judged(against: .missing))
     #expect(base.program == "node")
     #expect(result.judged(against: .baseline(base)).notes == [])
     base.program = "npm"

@@ -185,7 +185,7 @@ struct TreeMetricsTests {
     GateRule(metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
   ])
 
-  private func measurements(_ methods: [TreeMethod]) -> ScenarioResult {
+  private func measurements(_ methods: [TreeMethod]) -> ScenarioMeasurement {
     var measurements = Given.measurements(
       [.treePeak: Given.values(100, count: methods.count), .peakRSS: Given.values(50, count: methods.count)],
       gate: Self.gate
@@ -228,7 +228,7 @@ struct TreeMetricsTests {
     #expect(cgroup.treeMethod == .cgroup && cgroup.metrics[.treePeak]?.count == 2)
     let mixed = baseline([.cgroup, .upperBound])
     #expect(mixed.metrics[.treePeak] == nil && mixed.metrics[.peakRSS]?.count == 2)
-    let again = ScenarioResult(of: cgroup)
+    let again = ScenarioMeasurement(of: cgroup)
     #expect(again.repetitions.map(\.treeMethod) == [.cgroup, .cgroup])
   }
 

@@ -9,7 +9,7 @@ struct ValueJudgingTests {
     _ values: [Double?],
     _ rule: GateRule,
     units: [String] = ["items"]
-  ) -> ScenarioResult {
+  ) -> ScenarioMeasurement {
     var measured = Given.measurements([Self.entries: values], gate: Gate(rules: [rule]))
     for index in values.indices where values[index] != nil {
       measured.repetitions[index].units[Self.entries] = units[index % units.count]
@@ -140,7 +140,7 @@ struct ValueJudgingTests {
     let approved = Baseline(of: measured.judged(against: .missing), approval: Given.approval)
     #expect(approved.units == [Self.entries: "items"])
     #expect(approved.unit(of: Self.entries) == "items" && approved.unit(of: .peakRSS) == "bytes")
-    #expect(ScenarioResult(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
+    #expect(ScenarioMeasurement(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
   }
 
   @Test("Values that rise a little with each approval have crept")

@@ -31,7 +31,7 @@ struct HistoryTests {
     let baseline = Baseline(
       scenario: ScenarioName("load"), environment: Given.environment.name, fingerprint: Given.fingerprint,
       metrics: [.peakRSS: [7, 8, 9, 8, 8]], approval: Given.approval(3))
-    let scenario = ScenarioResult(
+    let scenario = ScenarioMeasurement(
       name: ScenarioName("load"), environment: Given.environment, gate: gate, repetitions: repetitions)
     let history = try ScratchFolder(store).open()
     let judged = scenario.judged(against: .baseline(baseline))
@@ -48,6 +48,11 @@ struct HistoryTests {
     #expect(stored.ungated.allSatisfy { $0.verdict == .skipped && !$0.isGated })
     #expect(stored.failedRepetitions == [.init(number: 2, end: End(.crash, code: 0))])
     #expect(stored.approval == Given.approval(3))
+  }
+
+  @Test("A verdict of a later version says nothing for certain")
+  func laterVerdict() {
+    #expect(Verdict(stored: "no-baseline") == .noBaseline && Verdict(stored: "fuzzy") == .inconclusive)
   }
 
   @Test("A non-finite number is not stored", arguments: Store.allCases)

@@ -115,7 +115,7 @@ struct ReportedValueTests {
       end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [.peakRSS: 4096, Self.entries: 17])
     repetition.units = [Self.entries: "items"]
     let missing = MetricName.value("queue.wait")
-    let scenario = ScenarioResult(
+    let scenario = ScenarioMeasurement(
       name: Self.load, environment: Given.environment,
       gate: Gate(rules: [GateRule(metric: missing, tolerance: nil, limit: .time(.milliseconds(1500)))]),
       repetitions: [repetition])

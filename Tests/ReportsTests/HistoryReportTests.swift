@@ -14,7 +14,7 @@ struct HistoryReportTests {
         kernel: "6.18", libc: "glibc 2.36"))
     func metric(_ name: MetricName, _ median: Double, unit: String = "bytes") -> MetricResult {
       MetricResult(
-        rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit,
+        rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit, verdict: .skipped,
         current: ValueSummary(median: median, count: 5))
     }
     let scenarios = zip(["load", "say \"hi\"\n\\"], zip(verdicts, peaks)).map { name, peak in

@@ -31,7 +31,7 @@ struct NoiseReportTests {
     processes: Int = 1,
     failure: Failure? = nil,
     notes: [Note] = []
-  ) -> ScenarioResult {
+  ) -> ScenarioMeasurement {
     let count = metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in
       RepetitionResult(
@@ -39,7 +39,7 @@ struct NoiseReportTests {
         metrics: metrics.compactMapValues { index < $0.count ? $0[index] : nil }
       )
     }
-    return ScenarioResult(
+    return ScenarioMeasurement(
       name: ScenarioName(name), environment: Fixture.environment, gate: gate, repetitions: repetitions,
       failure: failure, notes: notes
     )
@@ -47,7 +47,7 @@ struct NoiseReportTests {
 
   private static func variants(
     _ levels: [(change: SettingChange, peak: Double, factor: Double)]
-  ) -> [(change: SettingChange, measurements: ScenarioResult)] {
+  ) -> [(change: SettingChange, measurements: ScenarioMeasurement)] {
     levels.map { change, peak, factor in
       (change, measurements("variant", [.peakRSS: values(peak, factor: factor, count: 10)]))
     }
@@ -108,7 +108,7 @@ struct NoiseReportTests {
   private static let collected: NoiseStudy = {
     var measured = measurements("api", [.peakRSS: noisyValues(61, factor: 64)])
     measured.composition = Composition(anonymous: .mebibytes(50), file: .mebibytes(11), shared: .zero)
-    measured.summary.composition?.codeFiles = ["/usr/lib/jvm/lib/server/libjvm.so", "/usr/lib/libc.so.6"]
+    measured.composition?.codeFiles = ["/usr/lib/jvm/lib/server/libjvm.so", "/usr/lib/libc.so.6"]
     return NoiseStudy(of: measured, warmup: 1, variants: variants([(.jobs(4), 66, 20)]))
   }()
 
@@ -198,7 +198,7 @@ struct NoiseReportTests {
       22.24, 22.24, 22.24, 22.37,
     ]
     let onOneCPU = [20.49, 22.12, 22.12, 22.12, 22.12, 22.24, 22.24, 22.24, 22.24, 22.36]
-    func threads(_ peaks: [Double]) -> ScenarioResult {
+    func threads(_ peaks: [Double]) -> ScenarioMeasurement {
       Self.measurements("threads", [.peakRSS: peaks.map { $0 * Self.mebibyte }])
     }
     let study = NoiseStudy(of: threads(usual), warmup: 0, variants: [(.onlyCPU(0), threads(onOneCPU))])

@@ -126,7 +126,7 @@ struct ReportedValueTests {
     scenario.summary.ungated = [(MetricName.value("warm"), "seconds", 0.000_02), (.value("evil\"\n\\"), "x\"y", 2)].map
     {
       MetricResult(
-        rule: GateRule(metric: $0, tolerance: nil, severity: .off), unit: $1,
+        rule: GateRule(metric: $0, tolerance: nil, severity: .off), unit: $1, verdict: .skipped,
         current: ValueSummary(median: $2, count: 3))
     }
     let record = Fixture.result([scenario]).summary

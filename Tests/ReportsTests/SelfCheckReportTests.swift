@@ -16,18 +16,18 @@ struct SelfCheckReportTests {
     as mutation: Mutation = .held,
     wasInjected: Bool = true
   ) -> ScenarioSelfCheck {
-    func measured(_ values: [Double]) -> ScenarioResult {
+    func measured(_ values: [Double]) -> ScenarioMeasurement {
       let repetitions = values.map { value in
         RepetitionResult(
           end: End(.exited, code: 0), duration: .seconds(1), processes: 1, metrics: [.peakRSS: value * 1_048_576])
       }
-      return ScenarioResult(
+      return ScenarioMeasurement(
         name: ScenarioName(name), environment: Fixture.environment, gate: Gate(rules: gate), repetitions: repetitions)
     }
     let unchanged = measured([20, 20, 20, 20, 20]).judged(against: .missing, allowsMissingBaseline: true)
-    var result = measured(mebibytes)
-    (result.failure, result.notes) = (failure, notes)
-    result = result.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
+    var changed = measured(mebibytes)
+    (changed.failure, changed.notes) = (failure, notes)
+    let result = changed.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
     return ScenarioSelfCheck(
       result, unchanged: unchanged, injecting: amount,
       of: amount.bytes(ofPeak: .mebibytes(20), pageSize: 4096), as: mutation, wasInjected: wasInjected)

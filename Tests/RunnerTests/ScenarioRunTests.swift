@@ -10,7 +10,7 @@ struct ScenarioRunTests {
     warmup: Int = 1,
     edit: (inout Scenario) -> Void = { _ in },
     by script: @escaping @Sendable (_ number: Int) -> Recording?
-  ) -> ScenarioResult? {
+  ) -> ScenarioMeasurement? {
     var scenario = Scenario(
       name: ScenarioName("load"), target: Target(command: .shell("true"), workingDirectory: "/")
     )
@@ -21,7 +21,7 @@ struct ScenarioRunTests {
       scenario, in: EnvironmentInfo(name: "here", fingerprint: measurer.fingerprint(for: scenario)), by: measurer,
       into: ArtifactsFolder(path: "/nowhere"), showProgress: { _ in })
     run.storesRecordings = false
-    return run.run(to: repetitions, of: repetitions) ? run.result : nil
+    return run.run(to: repetitions, of: repetitions) ? run.measurement : nil
   }
 
   private static func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = [])

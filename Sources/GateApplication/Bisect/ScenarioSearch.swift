@@ -72,7 +72,7 @@ struct ScenarioSearch {
         try take(failure, isOfGood: good.failure != nil, at: index)
         return true
       }
-      let measured = MeasuredCommit(of: own.result, alternatingWith: good.result)
+      let measured = MeasuredCommit(of: own.measurement, alternatingWith: good.measurement)
       guard let more = bisection.nextLook(after: measured, at: index) else {
         try record(.measured(values: measured), at: index)
         return true

@@ -131,11 +131,10 @@ struct CheckRun {
       scenario: plan.scenario, environment: plan.environment, reference: reference,
       output: artifacts.output(of: plan.scenario.name, repetition: 1), invocation: invocation)
     guard let suite = try measurement.result(usingFolder: temporary) else { return nil }
-    var result = ScenarioResult(of: suite)
+    var result = ScenarioResult(of: suite, lacking: lacking)
     result.tags = plan.scenario.tags
     result.definition = plan.scenario.definition
-    result.notes += [comparison].compactMap(\.self)
-    result.allowMissingBaseline(under: lacking)
+    if let comparison { result.notes.insert(comparison, at: 0) }
     return Measured(own: result)
   }
 

@@ -78,7 +78,7 @@ private struct ComparedFile {
     let baseline = try Self.expectation(of: BaselineFile.decode(bytes, path: shown), at: path)
     run = nil
     baselines = [baseline]
-    scenarios = [ScenarioResult(of: baseline)]
+    scenarios = [ScenarioMeasurement(of: baseline).judged(against: .missing)]
     environment = scenarios[0].environment
   }
 

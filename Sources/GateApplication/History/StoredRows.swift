@@ -247,9 +247,9 @@ extension RiseExplanation {
 }
 
 extension Verdict {
-  /// An unknown verdict counts as `skipped`.
+  /// An unknown verdict, of a later version, counts as `inconclusive`.
   init(stored text: String) {
-    self = Verdict(rawValue: text) ?? .skipped
+    self = Verdict(rawValue: text) ?? .inconclusive
   }
 }
 

@@ -61,8 +61,8 @@ struct NoiseRound {
       }
     }
     writeFailure = writeFailure ?? candidates.lazy.compactMap(\.run.writeFailure).first
-    let variants = candidates.compactMap { one in one.change.map { ($0, one.run.result) } }
-    var study = NoiseStudy(of: candidates[0].run.result, warmup: scenario.warmup, variants: variants)
+    let variants = candidates.compactMap { one in one.change.map { ($0, one.run.measurement) } }
+    var study = NoiseStudy(of: candidates[0].run.measurement, warmup: scenario.warmup, variants: variants)
     if study.runtime == nil, study.result.codeFiles.contains(where: isGoProgram) { study.runtime = .go }
     return study
   }

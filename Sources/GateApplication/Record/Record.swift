@@ -45,7 +45,7 @@ struct Record {
     if !isComplete { invocation.console.say("interrupted: the command was stopped") }
     let interruptedCode = isComplete ? nil : invocation.interruptedCode ?? .interrupted
     run.duration = ContinuousClock.now - begin
-    let result = scenarioRun.result.judged(against: .missing, allowsMissingBaseline: true)
+    let result = scenarioRun.measurement.judged(against: .missing, allowsMissingBaseline: true)
     if let interruptedCode, result.repetitions.isEmpty { return interruptedCode }
     try report(
       RunResult(run: run, environment: result.environment, scenarios: [result]), scenarioRun.lastRecording, invocation)

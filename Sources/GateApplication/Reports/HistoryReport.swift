@@ -36,12 +36,12 @@ enum HistoryReport {
   ) -> [Table.Cell] {
     let scenarios = names.isEmpty ? run.scenarios : run.scenarios.filter { names.contains($0.name) }
     let verdict = Verdict.combined(scenarios.map(\.verdict))
-    let change = LargestChange(in: scenarios, verdict)?.text(width: changeWidth, style) ?? ""
+    let change = verdict.flatMap { LargestChange(in: scenarios, $0)?.text(width: changeWidth, style) } ?? ""
     return [
       Table.Cell(run.run.startedAt.minute),
       Table.Cell(TerminalText.safe(run.run.commitText() ?? "-")),
       Table.Cell(TerminalText.cut(branchText(run), to: branchWidth, at: .middle, mark: style.ellipsis)),
-      Table.Cell(verdict.rawValue, verdict.tone),
+      Table.Cell(verdict?.rawValue ?? "-", verdict?.tone),
       Table.Cell(change),
     ]
   }

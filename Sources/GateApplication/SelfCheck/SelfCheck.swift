@@ -99,7 +99,7 @@ private struct SelfCheckRun {
     guard mutations != [.held] else { return checks }
     // The library and its thread need memory themselves.
     var idle = scenario
-    idle.target.injection = unchanged.result.injection(.leak, of: .zero)
+    idle.target.injection = unchanged.measurement.injection(.leak, of: .zero)
     var control = try run(of: idle, into: artifacts.unchanged)
     guard control.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
     for mutation in mutations where mutation != .held {
@@ -112,12 +112,12 @@ private struct SelfCheckRun {
   private mutating func check(
     _ scenario: Scenario, _ mutation: Mutation, against unchanged: inout ScenarioRun
   ) throws(FileError) -> ScenarioSelfCheck? {
-    let injected = unchanged.result.injectedBytes(amount)
+    let injected = unchanged.measurement.injectedBytes(amount)
     var changed = scenario
     if mutation == .held {
       changed.target.ballast = injected
     } else if injected > .zero {
-      changed.target.injection = unchanged.result.injection(mutation, of: injected)
+      changed.target.injection = unchanged.measurement.injection(mutation, of: injected)
     }
     var own = try run(of: changed, into: artifacts)
     let judging = ScenarioCheck(repetitions: nil, allowsMissingBaseline: true)
@@ -135,7 +135,7 @@ private struct SelfCheckRun {
   }
 }
 
-extension ScenarioResult {
+extension ScenarioMeasurement {
   /// The injection for programs like that of the first repetition.
   fileprivate func injection(_ mutation: Mutation, of amount: Bytes) -> Injection {
     Injection(mutation, of: amount, over: repetitions.first?.duration ?? .zero, peak: firstPeak)
@@ -151,7 +151,7 @@ extension ScenarioResult {
       first.value(of: rule.metric).flatMap { rule.tolerance?.allowed(above: [$0], of: rule.metric) }
     }
     .max()
-    return amount.bytes(ofPeak: firstPeak, allowed: allowed ?? 0, pageSize: self.environment.fingerprint.pageSize)
+    return amount.bytes(ofPeak: firstPeak, allowed: allowed ?? 0, pageSize: environment.fingerprint.pageSize)
   }
 }
 

@@ -28,25 +28,27 @@ package struct MeasuredCommit: Sendable, Equatable, Codable {
   }
 
   /// The values of the gated metrics that both builds have.
-  package init(of result: ScenarioResult, alternatingWith reference: ScenarioResult) {
-    let metrics = result.metricsToBisect.filter { reference.unit(of: $0) == result.unit(of: $0) }
-    let shared = metrics.filter { result.hasMostly($0) && reference.hasMostly($0) }
-    func values(_ result: ScenarioResult) -> [MetricName: [Double]] {
-      Dictionary(uniqueKeysWithValues: shared.map { ($0, result.values(of: $0)) })
+  package init(of measurement: ScenarioMeasurement, alternatingWith reference: ScenarioMeasurement) {
+    let metrics = measurement.metricsToBisect.filter { reference.unit(of: $0) == measurement.unit(of: $0) }
+    let shared = metrics.filter { measurement.hasMostly($0) && reference.hasMostly($0) }
+    func values(_ measurement: ScenarioMeasurement) -> [MetricName: [Double]] {
+      Dictionary(uniqueKeysWithValues: shared.map { ($0, measurement.values(of: $0)) })
     }
     self.init(
-      repetitions: result.repetitions.count, values: values(result), reference: values(reference),
+      repetitions: measurement.repetitions.count, values: values(measurement), reference: values(reference),
       units: Dictionary(
-        uniqueKeysWithValues: shared.filter(\.kind.hasStoredUnit).map { ($0, result.unit(of: $0)) }))
+        uniqueKeysWithValues: shared.filter(\.kind.hasStoredUnit).map { ($0, measurement.unit(of: $0)) }))
   }
 }
 
-extension ScenarioResult {
+extension ScenarioMeasurement {
   /// The gated metrics that can be searched: not numbers of instances, which other repetitions count; and of the default
   /// gate those that the scenario can have.
   fileprivate var metricsToBisect: [MetricName] {
-    gate.rules.filter { $0.severity != .off && !$0.metric.isCounted }.map(\.metric).filter { metric in
-      !gate.isStandard || canHave(metric, hasTreeMemory: hasTreeMemory)
+    let hasTreeMemory = repetitions.haveTreeMemory
+    return gate.rules.filter { $0.severity != .off && !$0.metric.isCounted }.map(\.metric).filter { metric in
+      !gate.isStandard
+        || metric.isInDefaultGate(hasTreeMemory: hasTreeMemory, growthIsPerIteration: growthIsPerIteration)
     }
   }
 

@@ -2,9 +2,9 @@ import Statistics
 
 extension ScenarioResult {
   /// Takes an improvement back that may hide a rise, and finds one that no metric shows.
-  mutating func reviseImprovement(over baseline: Baseline) {
-    if summary.verdict == .improved, notes.contains(where: mayHideRise) { summary.verdict = .pass }
-    guard summary.verdict == .pass, gate.isStandard, !notes.contains(where: \.isOnRise) else { return }
+  mutating func reviseImprovement(_ verdict: inout Verdict, over baseline: Baseline) {
+    if verdict == .improved, notes.contains(where: mayHideRise) { verdict = .pass }
+    guard verdict == .pass, gate.isStandard, !notes.contains(where: \.isOnRise) else { return }
     let levels = WholeRunMetric.allCases.filter { $0.row.isStandard && $0.row.kind == .steadyLevel }
     let steadied = levels.map(\.name).filter { hasBecomeSteady($0, since: baseline) }
     guard let metric = steadied.first else { return }
@@ -12,7 +12,7 @@ extension ScenarioResult {
       if case .baselineSeldomSteady(let metric, _, _) = $0 { steadied.contains(metric) } else { false }
     }
     notes.append(.becameSteady(metric: metric))
-    if !notes.contains(where: mayHideRise) { summary.verdict = .improved }
+    if !notes.contains(where: mayHideRise) { verdict = .improved }
   }
 
   /// Whether a metric was left out that may have risen: half an improvement may hide a rise.

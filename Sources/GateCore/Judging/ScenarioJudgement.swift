@@ -1,11 +1,19 @@
 import Statistics
 
-extension ScenarioResult {
+extension ScenarioMeasurement {
   /// Judges the values; equal values have equal verdicts on every machine.
   ///
-  /// Replaces the results and notes of an earlier judgement and keeps those of the measurement. If
-  /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`, unless another
-  /// environment has one.
+  /// If `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`, unless
+  /// another environment has one.
+  package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
+    // Nobody sees this verdict: the judgement replaces it.
+    ScenarioResult(self, verdict: .inconclusive)
+      .judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
+  }
+}
+
+extension ScenarioResult {
+  /// Judges the values again: replaces the results and notes of the earlier judgement and keeps those of the measurement.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
     // The tests of a suite are judged where they run.
     guard suite == nil else { return self }
@@ -16,23 +24,21 @@ extension ScenarioResult {
     result.explanation = nil
     result.notes.removeAll(where: \.isOnVerdict)
     if gate.hasPatterns { result.gate.addRules(for: Set(repetitions.flatMap(\.allMetrics.keys))) }
-    result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
+    result.summary.verdict = result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
     result.summarize()
     return result
   }
 
-  private mutating func judge(against reference: Reference, missing: Verdict) {
-    if let failure {
-      summary.verdict = failure.isInconclusive ? .inconclusive : .failed
-    } else if repetitions.isEmpty {
-      summary.verdict = .inconclusive
+  private mutating func judge(against reference: Reference, missing: Verdict) -> Verdict {
+    if let failure { return failure.verdict }
+    guard !repetitions.isEmpty else {
       notes.append(.noRepetitions)
-    } else {
-      judgeMetrics(against: reference, missing: missing)
+      return .inconclusive
     }
+    return judgeMetrics(against: reference, missing: missing)
   }
 
-  private mutating func judgeMetrics(against reference: Reference, missing: Verdict) {
+  private mutating func judgeMetrics(against reference: Reference, missing: Verdict) -> Verdict {
     var (baseline, missing) = (nil as Baseline?, missing)
     switch reference {
     case .baseline(let found):
@@ -54,14 +60,15 @@ extension ScenarioResult {
       missing = .noBaseline
     }
     judgeRules(against: baseline, missing: missing)
-    summary.verdict = verdictOfMetrics
     notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
     if let growth = hiddenGrowth { notes.append(.hiddenGrowth(growth: growth)) }
-    if let baseline { reviseImprovement(over: baseline) }
-    if !summary.verdict.isProblem, repetitions.contains(where: { $0.notes.contains(where: \.mayHideFailure) }) {
-      summary.verdict = .inconclusive
+    var verdict = verdictOfMetrics
+    if let baseline { reviseImprovement(&verdict, over: baseline) }
+    if !verdict.isProblem, repetitions.contains(where: { $0.notes.contains(where: \.mayHideFailure) }) {
+      verdict = .inconclusive
     }
-    noteDifferences(from: baseline)
+    noteDifferences(from: baseline, verdict)
+    return verdict
   }
 
   private mutating func judgeRules(against baseline: Baseline?, missing: Verdict) {
@@ -102,7 +109,7 @@ extension ScenarioResult {
   }
 
   /// Notes what differs from the baseline besides the values.
-  private mutating func noteDifferences(from baseline: Baseline?) {
+  private mutating func noteDifferences(from baseline: Baseline?, _ verdict: Verdict) {
     // Another build differs on purpose.
     if comparedBuild == nil {
       notes += [baseline.flatMap(noteOnScenario), baseline.flatMap(noteOnProgram)].compactMap(\.self)
@@ -110,20 +117,20 @@ extension ScenarioResult {
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
       // If values changed, the environment is the first thing to check.
-      notes.insert(.environmentChanged(differences: differences), at: summary.verdict == .pass ? notes.endIndex : 0)
+      notes.insert(.environmentChanged(differences: differences), at: verdict == .pass ? notes.endIndex : 0)
     }
   }
 
-  /// What the judged metrics say together.
+  /// What the judged metrics say together; `skipped` if the gate switches off all of them, which a note says.
   private var verdictOfMetrics: Verdict {
-    Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
+    Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }) ?? .skipped
   }
 
   /// The result with the verdict of its failure or its metrics, if that is worse than its own: the file of a job is not
   /// believed when it contradicts itself.
   func withConsistentVerdict() -> ScenarioResult {
-    let failed: Verdict? = failure.map { $0.isInconclusive ? .inconclusive : .failed }
-    let worst = Verdict.combined([summary.verdict, failed, verdictOfMetrics].compactMap(\.self))
+    let others = [failure?.verdict, verdictOfMetrics].compactMap(\.self)
+    let worst = others.reduce(summary.verdict) { $0.combined(with: $1) }
     guard worst.exitCode != .pass else { return self }
     var result = self
     result.summary.verdict = worst
@@ -135,7 +142,7 @@ extension ScenarioResult {
   /// Honest results are as they were: the same values against the same baseline have the same verdict.
   package func judgedAgain(against baseline: Baseline) -> ScenarioResult {
     let again = judged(against: .baseline(baseline))
-    return Verdict.combined([summary.verdict, again.summary.verdict]) == summary.verdict ? self : again
+    return summary.verdict.combined(with: again.summary.verdict) == summary.verdict ? self : again
   }
 
   /// A note if the sum of approved changes allows a rise that is a quarter larger than that of the tolerance, or more.
@@ -208,7 +215,9 @@ private struct MetricInScenario {
     if scenario.gate.isStandard {
       if let note = baseline.flatMap(noteOnUnit) { return (nil, note) }
       let hasTreeMemory = scenario.hasTreeMemory || baseline?.hasTreeMemory == true
-      if !scenario.canHave(metric, hasTreeMemory: hasTreeMemory) { return (nil, nil) }
+      guard
+        metric.isInDefaultGate(hasTreeMemory: hasTreeMemory, growthIsPerIteration: scenario.growthIsPerIteration)
+      else { return (nil, nil) }
       if let note = baseline.flatMap(noteOnUnsteady) { return (nil, note) }
     }
     let values = values

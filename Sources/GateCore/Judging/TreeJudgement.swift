@@ -1,34 +1,40 @@
 import Statistics
 
-extension ScenarioResult {
+extension [RepetitionResult] {
   /// Whether the tree may have more memory than the program: it has several processes, or what it holds is not resident in
   /// any of them, such as files of tmpfs and memfd_create(2).
-  var hasTreeMemory: Bool {
-    func median(_ metric: MetricName) -> Double? { Spread.median(repetitions.compactMap { $0.metrics[metric] }) }
-    return repetitions.contains { $0.processes > 1 } || Self.isTree(median(.treePeak), beyond: median(.peakRSS))
+  var haveTreeMemory: Bool {
+    func median(_ metric: MetricName) -> Double? { Spread.median(compactMap { $0.metrics[metric] }) }
+    return contains { $0.processes > 1 } || Self.isTree(median(.treePeak), beyond: median(.peakRSS))
   }
 
   fileprivate static func isTree(_ tree: Double?, beyond peak: Double?) -> Bool {
     guard let tree, let peak else { return false }
-    return tree - peak > max(leastTreeMemory, leastTreeShare * peak)
+    return tree - peak > Swift.max(leastTreeMemory, leastTreeShare * peak)
   }
 
   /// A cgroup counts a single process within batches of 64 pages per CPU (``CgroupMemoryReader``): 512 KiB on two CPUs.
-  private static let (leastTreeMemory, leastTreeShare) = (Double(Bytes.mebibytes(1).count), 0.05)
+  private static var leastTreeMemory: Double { Double(Bytes.mebibytes(1).count) }
+  private static var leastTreeShare: Double { 0.05 }
 }
 
 extension ScenarioResult {
-  /// Whether the default gate judges the metric of this scenario: a tree may have no memory beyond the program's, and
-  /// growth needs iterations to be comparable between runs of different length.
-  func canHave(_ metric: MetricName, hasTreeMemory: Bool) -> Bool {
-    (hasTreeMemory || !metric.isOfTree) && (summary.growthIsPerIteration || metric.kind != .slope)
+  var hasTreeMemory: Bool { repetitions.haveTreeMemory }
+}
+
+extension MetricName {
+  /// Whether the default gate judges the metric: a tree may have no memory beyond the program's, and growth needs
+  /// iterations to be comparable between runs of different length.
+  func isInDefaultGate(hasTreeMemory: Bool, growthIsPerIteration: Bool) -> Bool {
+    (hasTreeMemory || !isOfTree) && (growthIsPerIteration || kind != .slope)
   }
 }
 
 extension Baseline {
   /// The same for the approved values.
   var hasTreeMemory: Bool {
-    ScenarioResult.isTree(metrics[.treePeak].flatMap(Spread.median), beyond: metrics[.peakRSS].flatMap(Spread.median))
+    [RepetitionResult].isTree(
+      metrics[.treePeak].flatMap(Spread.median), beyond: metrics[.peakRSS].flatMap(Spread.median))
   }
 }
 

@@ -38,7 +38,7 @@ package struct LimitStudy: Sendable, Equatable {
     switch outcome {
     case .found: .pass
     case .neverPasses, .unfinished: .inconclusive
-    case .failed: failure?.isInconclusive == true ? .inconclusive : .failed
+    case .failed: failure?.verdict ?? .failed
     }
   }
 }
@@ -52,5 +52,5 @@ package struct LimitResult: Sendable, Equatable {
     (self.run, self.studies) = (run, studies)
   }
 
-  package var verdict: Verdict { Verdict.combined(studies.map(\.verdict)) }
+  package var verdict: Verdict { Verdict.combined(studies.map(\.verdict)) ?? .inconclusive }
 }

@@ -64,9 +64,9 @@ package struct NoiseStudy: Sendable, Equatable {
   ///   - warmup: The number of warm-ups.
   ///   - variants: The scenario with one isolation setting changed in each.
   package init(
-    of measurements: ScenarioResult,
+    of measurements: ScenarioMeasurement,
     warmup: Int,
-    variants: [(change: SettingChange, measurements: ScenarioResult)] = []
+    variants: [(change: SettingChange, measurements: ScenarioMeasurement)] = []
   ) {
     let result = measurements.judged(against: .missing, allowsMissingBaseline: true)
     let hasValues = result.failure == nil
@@ -74,7 +74,7 @@ package struct NoiseStudy: Sendable, Equatable {
     (self.result, self.warmup, self.metrics) = (result, warmup, metrics)
     selfComparison = hasValues ? Self.selfComparison(of: measurements) : nil
     self.variants = hasValues ? variants.map { NoiseVariant($0.change, $0.measurements, comparedWith: metrics) } : []
-    runtime = CollectedRuntime(of: measurements)
+    runtime = CollectedRuntime(of: result)
   }
 
   package var name: ScenarioName { result.name }
@@ -114,7 +114,7 @@ extension NoiseStudy {
   }
 
   /// Compares the later half with the earlier half, without limits, which do not depend on noise.
-  private static func selfComparison(of measurements: ScenarioResult) -> ScenarioResult? {
+  private static func selfComparison(of measurements: ScenarioMeasurement) -> ScenarioResult? {
     let middle = measurements.repetitions.count / 2
     guard middle > 0 else { return nil }
     var (earlier, later) = (measurements, measurements)
@@ -139,5 +139,5 @@ package struct NoiseResult: Sendable, Equatable {
     self.studies = studies
   }
 
-  package var verdict: Verdict { Verdict.combined(studies.map(\.verdict)) }
+  package var verdict: Verdict { Verdict.combined(studies.map(\.verdict)) ?? .inconclusive }
 }

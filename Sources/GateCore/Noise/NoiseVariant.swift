@@ -82,7 +82,7 @@ package struct NoiseVariant: Sendable, Equatable {
   /// The failure of the scenario with the change, if any.
   package var failure: Failure?
 
-  init(_ change: SettingChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
+  init(_ change: SettingChange, _ measurements: ScenarioMeasurement, comparedWith metrics: [MetricNoise]) {
     self.change = change
     repetitions = measurements.repetitions.count
     failure = measurements.failure

@@ -185,8 +185,8 @@ package enum Reference: Sendable, Equatable {
   case unusable(BaselineDefect)
 }
 
-extension ScenarioResult {
-  /// A baseline as a result that is not judged, with the default gate.
+extension ScenarioMeasurement {
+  /// The approved measurement, with the default gate.
   package init(of baseline: Baseline) {
     let repetitions = (0..<baseline.repetitionCount).map { index in
       var repetition = RepetitionResult(

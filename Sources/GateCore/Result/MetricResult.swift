@@ -4,7 +4,7 @@ import Statistics
 package struct MetricResult: Sendable, Hashable {
   package var rule: GateRule
   package var unit: String
-  /// `skipped` if no rule judges it.
+  /// `skipped` if the gate switches the metric off.
   package var verdict: Verdict
   package var baseline: ValueSummary?
   package var current: ValueSummary?
@@ -27,7 +27,7 @@ package struct MetricResult: Sendable, Hashable {
   package init(
     rule: GateRule,
     unit: String,
-    verdict: Verdict = .skipped,
+    verdict: Verdict,
     baseline: ValueSummary? = nil,
     current: ValueSummary? = nil,
     change: Change? = nil,

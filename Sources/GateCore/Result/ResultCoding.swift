@@ -283,13 +283,15 @@ extension ScenarioSummary: Codable {
     case current
   }
 
-  /// A scenario without an environment gets an empty name, which stands for the run's environment.
+  /// A scenario without a verdict was compared with nothing.
+  ///
+  /// One without an environment gets an empty name, which stands for the run's environment.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       name: try fields.decode(ScenarioName.self, forKey: .name),
       tags: try fields.decodeIfPresent([String].self, forKey: .tags) ?? [],
-      verdict: try fields.decodeIfPresent(Verdict.self, forKey: .verdict) ?? .skipped,
+      verdict: try fields.decodeIfPresent(Verdict.self, forKey: .verdict) ?? .noBaseline,
       environment: try fields.decodeIfPresent(EnvironmentInfo.self, forKey: .environment) ?? .ofRun,
       repetitionCount: try fields.decodeCountIfPresent(forKey: .repetitionCount) ?? 0,
       growthIsPerIteration: try fields.decodeIfPresent(Bool.self, forKey: .growthIsPerIteration) ?? false,

@@ -21,8 +21,9 @@ package struct RunResult: Sendable, Equatable {
     self.scenarios = scenarios
   }
 
+  /// `skipped` without scenarios, as in a shard that has none.
   package var verdict: Verdict {
-    Verdict.combined(scenarios.map(\.verdict))
+    Verdict.combined(scenarios.map(\.verdict)) ?? .skipped
   }
 }
 
@@ -104,8 +105,9 @@ package struct RunSummary: Sendable, Equatable {
     self.scenarios = scenarios
   }
 
+  /// `skipped` without scenarios, as in a shard that has none.
   package var verdict: Verdict {
-    Verdict.combined(scenarios.map(\.verdict))
+    Verdict.combined(scenarios.map(\.verdict)) ?? .skipped
   }
 }
 

@@ -1,7 +1,4 @@
-/// The result of one scenario: created by the measurement, completed by the judgement, and read by reports, files and
-/// pages.
-///
-/// The verdict of a measured scenario is `skipped` until ``judged(against:allowsMissingBaseline:)`` judges it.
+/// The judged result of one scenario, which reports, files and pages read.
 @dynamicMemberLookup
 package struct ScenarioResult: Sendable, Equatable {
   /// The part that the history stores.
@@ -32,7 +29,7 @@ package struct ScenarioResult: Sendable, Equatable {
 
   package init(
     name: ScenarioName,
-    verdict: Verdict = .skipped,
+    verdict: Verdict,
     environment: EnvironmentInfo,
     gate: Gate = .standard,
     repetitions: [RepetitionResult] = [],
@@ -165,14 +162,11 @@ extension ScenarioResult {
   package func reportedUnit(of metric: MetricName) -> String? {
     guard metric.isValue else { return nil }
     let judged = summary.metrics.first { $0.metric == metric && MetricUnit.isValid($0.unit) }
-    return repetitions.lazy.compactMap { $0.units[metric] }.first ?? judged?.unit
+    return repetitions.reportedUnit(of: metric) ?? judged?.unit
   }
 
   /// The index of the repetition with the median peak; of an even number, the upper one.
-  package var middleRepetition: Int? {
-    let peaks = repetitions.map { $0.metrics[.peakRSS] ?? 0 }
-    return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
-  }
+  package var middleRepetition: Int? { repetitions.middle }
 
   /// The command of the main process in that repetition; nil if it is unknown.
   package var program: String? {
@@ -189,7 +183,7 @@ extension ScenarioResult {
     let names = Set(values.flatMap(\.keys)).subtracting(gated)
     summary.ungated = names.sorted(by: MetricName.isListedBefore).map { name in
       MetricResult(
-        rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit(of: name),
+        rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit(of: name), verdict: .skipped,
         current: ValueSummary(values.compactMap { $0[name] }))
     }
     summary.failedRepetitions = zip(1..., repetitions).compactMap { number, repetition in

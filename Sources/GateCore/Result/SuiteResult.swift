@@ -38,8 +38,9 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   package var verdict: Verdict {
     let own: [Verdict] = problems.isEmpty ? [] : [.failed]
     let base: [Verdict] = hasBaseline || tests.allSatisfy(\.isJudgedWithoutBaseline) ? [] : [.noBaseline]
-    let verdict = Verdict.combined(own + base + tests.map(\.verdict).filter { $0 != .noBaseline })
-    return verdict == .skipped ? .pass : verdict
+    // Skipped tests decide nothing: a suite of nothing else passes.
+    let judged = tests.map(\.verdict).filter { ![.noBaseline, .skipped].contains($0) }
+    return Verdict.combined(own + base + judged) ?? .pass
   }
 
   package func tests(with verdict: Verdict) -> [TestResult] { tests.filter { $0.verdict == verdict } }

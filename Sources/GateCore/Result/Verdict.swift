@@ -38,10 +38,15 @@ extension Verdict {
     .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
   ]
 
-  /// The first of the verdicts in order of ``precedence``; `skipped` if there are none.
-  package static func combined(_ verdicts: some Sequence<Verdict>) -> Verdict {
+  /// The first of the verdicts in order of ``precedence``; nil if there are none.
+  package static func combined(_ verdicts: some Sequence<Verdict>) -> Verdict? {
     let seen = Set(verdicts)
-    return precedence.first(where: seen.contains) ?? .skipped
+    return precedence.first(where: seen.contains)
+  }
+
+  /// The one of both that comes first in order of ``precedence``.
+  func combined(with other: Verdict) -> Verdict {
+    Self.combined([self, other]) ?? self
   }
 
   /// Whether a check with it does not pass.
@@ -56,4 +61,9 @@ extension Verdict {
     case .noBaseline: .noBaseline
     }
   }
+}
+
+extension Failure {
+  /// The verdict of a scenario that failed in this way.
+  var verdict: Verdict { isInconclusive ? .inconclusive : .failed }
 }

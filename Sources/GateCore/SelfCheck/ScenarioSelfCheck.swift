@@ -161,5 +161,5 @@ package struct SelfCheckResult: Sendable, Equatable {
     (self.run, self.checks) = (run, checks)
   }
 
-  package var verdict: Verdict { Verdict.combined(checks.map(\.verdict)) }
+  package var verdict: Verdict { Verdict.combined(checks.map(\.verdict)) ?? .inconclusive }
 }

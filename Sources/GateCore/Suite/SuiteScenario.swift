@@ -46,26 +46,23 @@ extension ScenarioResult {
   private static let mostTests = 20
 
   /// A suite as a scenario that has run once: its figures, and a metric for each test that did not pass.
-  package init(of suite: SuiteResult) {
-    self.init(name: suite.name, verdict: suite.verdict, environment: suite.environment)
-    gate = Gate(rules: [])
-    failure = suite.failure
-    summary.metrics = suite.summaryMetrics + suite.testMetrics(atMost: Self.mostTests)
+  ///
+  /// One that may lack a baseline, as `reference` says, is skipped without one, and a note says for how long.
+  package init(of suite: SuiteResult, lacking reference: Reference = .missing) {
+    var (verdict, notes) = (suite.verdict, [] as [Note])
+    switch reference {
+    case .missingOfNew(let end) where verdict == .noBaseline:
+      verdict = .skipped
+      notes = [.newWithoutBaseline(until: end)]
+    case .missingTooLong(let begin) where verdict == .noBaseline: notes = [.tooLongWithoutBaseline(since: begin)]
+    case .baseline, .missing, .missingOfNew, .missingTooLong, .otherEnvironment, .unusable: break
+    }
+    self.init(
+      name: suite.name, verdict: verdict, environment: suite.environment, gate: Gate(rules: []),
+      metrics: suite.summaryMetrics + suite.testMetrics(atMost: Self.mostTests), failure: suite.failure, notes: notes)
     summary.repetitionCount = 1
     times.target = suite.suiteTime + suite.repeatTime
     self.suite = suite
-  }
-
-  /// Skips a suite without a baseline if it may lack one, and notes for how long.
-  package mutating func allowMissingBaseline(under reference: Reference) {
-    guard summary.verdict == .noBaseline else { return }
-    switch reference {
-    case .missingOfNew(let end):
-      summary.verdict = .skipped
-      notes.append(.newWithoutBaseline(until: end))
-    case .missingTooLong(let begin): notes.append(.tooLongWithoutBaseline(since: begin))
-    case .baseline, .missing, .otherEnvironment, .unusable: break
-    }
   }
 }
 
@@ -73,14 +70,14 @@ extension SuiteResult {
   fileprivate var summaryMetrics: [MetricResult] {
     let measured = tests.compactMap(\.run.figures)
     let approved = tests.compactMap { $0.run.figures == nil ? nil : $0.baseline?.figures }
-    return SuiteMetric.allCases.map { metric in
-      let now = metric.value(of: measured)
+    return SuiteMetric.allCases.compactMap { metric in
+      guard let now = metric.value(of: measured) else { return nil }
       // Of a part of the tests it would be another figure.
       let before = hasBaseline && missing.isEmpty && approved.count == measured.count ? metric.value(of: approved) : nil
       return MetricResult(
         rule: GateRule(metric: metric.name, tolerance: nil), unit: metric.unit,
-        verdict: now == nil ? .skipped : .pass, baseline: before.map { ValueSummary(median: $0, count: 1) },
-        current: now.map { ValueSummary(median: $0, count: 1) }, change: .init(from: before, to: now))
+        verdict: .pass, baseline: before.map { ValueSummary(median: $0, count: 1) },
+        current: ValueSummary(median: now, count: 1), change: .init(from: before, to: now))
     }
   }
 

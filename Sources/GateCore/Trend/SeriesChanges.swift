@@ -71,7 +71,7 @@ struct SeriesChanges {
           run: runs.source.runs[run.index],
           verdict: run.verdict,
           metric: MetricResult(
-            rule: GateRule(metric: column.metric, tolerance: nil),
+            rule: GateRule(metric: column.metric, tolerance: nil, severity: judgement == nil ? .off : .fail),
             unit: column.metric.unit(perIteration: false, reported: column.reportedUnit),
             verdict: judgement?.verdict ?? .skipped,
             baseline: judgement?.baseline.map { ValueSummary(median: $0, count: 1) },

@@ -54,7 +54,7 @@ enum DocumentExamples {
     scenario.explanation?.changes = changes
     scenario.ungated = [
       MetricResult(
-        rule: GateRule(metric: .treePeak, tolerance: nil, severity: .off), unit: "bytes",
+        rule: GateRule(metric: .treePeak, tolerance: nil, severity: .off), unit: "bytes", verdict: .skipped,
         current: ValueSummary(median: 24_207_360, count: 1, range: 24_207_360...24_207_360))
     ]
     return scenario

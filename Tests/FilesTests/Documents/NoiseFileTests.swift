@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Noise studies as JSON")
 struct NoiseFileTests {
-  private static func measurements(_ peaks: [Double]) -> ScenarioResult {
+  private static func measurements(_ peaks: [Double]) -> ScenarioMeasurement {
     let repetitions = peaks.map { peak in
       RepetitionResult(
         end: End(.exited, code: 0), duration: .milliseconds(250), processes: 1,
         metrics: [.peakRSS: peak, .growth: peak == peaks[0] ? 0.5 : 0]
       )
     }
-    return ScenarioResult(
+    return ScenarioMeasurement(
       name: ScenarioName("redis-load[clients=50]"), environment: DocumentExamples.environment,
       gate: Gate(rules: [
         GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),

@@ -132,7 +132,7 @@ struct ResultFileTests {
        "scenarios": [{"name": "x", "repetitions": [{"metrics": {"peak_rss": 4096}}]}]}
       """
     let read = try ResultFile.decode(Array(text.utf8), path: "result.json")
-    #expect(read.run.id == "r1" && read.environment.fingerprint.kernel == "" && read.verdict == .skipped)
+    #expect(read.run.id == "r1" && read.environment.fingerprint.kernel == "" && read.verdict == .noBaseline)
     let scenario = try #require(read.scenarios.first)
     #expect(scenario.environment == read.environment && scenario.gate == .standard)
     #expect(scenario.repetitions[0].metrics == [.peakRSS: 4096] && scenario.repetitions[0].end == End(.unknown))

@@ -58,19 +58,21 @@ package struct Replay: Sendable {
     var count = repetitions.countForBaseline
     while true {
       while measured.repetitions.count < count { measured.repetitions.append(measuring()) }
-      guard let next = repetitions.countForBaseline(after: measured) else { return Baseline(of: measured) }
+      let result = measured.judged(against: .missing)
+      guard let next = repetitions.countForBaseline(after: result) else { return Baseline(of: result) }
       count = next
     }
   }
 
-  private var unmeasured: ScenarioResult {
-    ScenarioResult(
+  private var unmeasured: ScenarioMeasurement {
+    ScenarioMeasurement(
       name: Self.name, environment: Self.environment, gate: gate, growthIsPerIteration: growthIsPerIteration)
   }
 
   /// Whether the default gate reports a leak, after the minimum number of repetitions.
   package static func reportsLeak(_ repetitions: [RepetitionResult]) -> Bool {
-    ScenarioResult(name: name, environment: environment, repetitions: repetitions).noteOnUngatedGrowth != nil
+    ScenarioMeasurement(name: name, environment: environment, repetitions: repetitions).judged(against: .missing)
+      .noteOnUngatedGrowth != nil
   }
 
   package static func repetition(_ metrics: [MetricName: Double]) -> RepetitionResult {

@@ -42,11 +42,10 @@ enum RecordingCheck {
   /// Judges a recording by itself, and writes and reads its result.
   static func expectSound(_ recording: Recording) throws {
     let repetition = try result(of: recording)
-    var scenario = ScenarioResult(
+    let scenario = ScenarioMeasurement(
       name: ScenarioName("s"), environment: environment, repetitions: [repetition, repetition, repetition],
       composition: recording.composition, growthIsPerIteration: recording.growthIsPerIteration)
-    scenario.summarize()
-    let judged = scenario.judged(against: .baseline(Baseline(of: scenario)))
+    let judged = scenario.judged(against: .baseline(Baseline(of: scenario.judged(against: .missing))))
     let result = RunResult(
       run: RunInfo(id: "r", startedAt: .now), environment: environment, scenarios: [judged])
     try expectRoundTrip(result, { ResultFile.encode($0, words: .reports) }) {

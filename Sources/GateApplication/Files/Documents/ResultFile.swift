@@ -235,6 +235,7 @@ private struct DecodedScenario: Decodable {
     }
     var scenario = ScenarioResult(
       name: summary.name,
+      verdict: summary.verdict,
       environment: summary.environment,
       gate: try fields.decodeIfPresent(Gate.self, forKey: .gate) ?? .standard,
       repetitions: repetitions,

@@ -15,7 +15,7 @@ struct ScenarioCheck {
     // A new baseline gets more repetitions: its spread decides what later checks can detect.
     var total = hasBaseline ? count.plan.min : count.countForBaseline
     while run.run(to: total, of: total), run.countInstances() {
-      let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
+      let result = judged(run.measurement, against: reference, plan: hasBaseline ? count.plan : nil)
       let more: Int? =
         baseline.map { count.plan.nextLook(after: result) ?? count.plan.countForApproval(after: result, of: $0) }
         ?? count.countForBaseline(after: result)
@@ -27,10 +27,10 @@ struct ScenarioCheck {
 
   /// Adds the run of the scenario's `limit` to the result of all repetitions; nil after an interruption.
   private func judgedAtLimit(
-    _ run: inout ScenarioRun, _ result: ScenarioResult, _ judge: (ScenarioResult) -> ScenarioResult
+    _ run: inout ScenarioRun, _ result: ScenarioResult, _ judge: (ScenarioMeasurement) -> ScenarioResult
   ) -> ScenarioResult? {
     guard run.scenario.limit != nil, result.failure == nil else { return result }
-    return run.runAtLimit() ? judge(run.result) : nil
+    return run.runAtLimit() ? judge(run.measurement) : nil
   }
 
   /// Runs two builds alternately, so that other activity on the machine affects both alike, and compares one with the
@@ -45,9 +45,9 @@ struct ScenarioCheck {
     let plan = count(of: run.scenario).plan
     var total = plan.min
     while Self.runAlternately(&run, &other, to: total), run.countInstances(), other.countInstances() {
-      let base = other.result.judged(against: .missing, allowsMissingBaseline: true)
+      let base = other.measurement.judged(against: .missing, allowsMissingBaseline: true)
       // If the comparison build failed, its end has to be reported.
-      let measured = other.failure == nil ? run.result : other.result
+      let measured = other.failure == nil ? run.measurement : other.measurement
       let reference = Reference.baseline(Baseline(of: base))
       let result = judged(measured, against: reference, plan: plan)
       guard let more = plan.nextLook(after: result) else {
@@ -62,10 +62,12 @@ struct ScenarioCheck {
     repetitions.map(Repetitions.fixed) ?? scenario.repetitions
   }
 
-  private func judged(_ result: ScenarioResult, against reference: Reference, plan: RepetitionPlan?) -> ScenarioResult {
-    var result = result
-    result.plan = plan.flatMap { $0.max > $0.min ? $0 : nil }
-    return result.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
+  private func judged(
+    _ measurement: ScenarioMeasurement, against reference: Reference, plan: RepetitionPlan?
+  ) -> ScenarioResult {
+    var measurement = measurement
+    measurement.plan = plan.flatMap { $0.max > $0.min ? $0 : nil }
+    return measurement.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
   }
 
   /// Runs two builds up to this number of repetitions, but none after a failure of either; false after an interruption.

@@ -97,9 +97,9 @@ struct ScenarioRun {
     return recording
   }
 
-  /// The measurements so far, not judged.
-  var result: ScenarioResult {
-    var result = ScenarioResult(
+  /// What was measured so far.
+  var measurement: ScenarioMeasurement {
+    var measurement = ScenarioMeasurement(
       name: scenario.name,
       environment: environment,
       gate: scenario.gate,
@@ -108,14 +108,13 @@ struct ScenarioRun {
       notes: notes + Self.shared(repetitions.map(\.notes)),
       growthIsPerIteration: !extracts.isEmpty && extracts.allSatisfy(\.growthIsPerIteration)
     )
-    result.tags = scenario.tags
-    result.definition = scenario.definition
-    (result.instances, result.limitedRun, result.times) = (instances, limitedRun, times)
-    if let middle = result.middleRepetition {
-      result.summary.composition = extracts[middle].composition
-      result.compositionAtPeak = extracts[middle].compositionAtPeak
+    (measurement.tags, measurement.definition) = (scenario.tags, scenario.definition)
+    (measurement.instances, measurement.limitedRun, measurement.times) = (instances, limitedRun, times)
+    if let middle = repetitions.middle {
+      measurement.composition = extracts[middle].composition
+      measurement.compositionAtPeak = extracts[middle].compositionAtPeak
     }
-    return result
+    return measurement
   }
 
   /// Runs further repetitions that only count instances or allocations, if the gate has a rule on them and it has not been
