@@ -271,7 +271,7 @@ extension MetricResult: Codable {
 
 // MARK: - Scenarios
 
-extension ScenarioSummary: Codable {
+extension ScenarioSummary: DecodableWithConfiguration, EncodableWithConfiguration {
   private enum CodingKeys: String, CodingKey {
     case name, tags, verdict, environment, repetitionCount, growthIsPerIteration, metrics, ungated, failedRepetitions
     case composition
@@ -283,16 +283,16 @@ extension ScenarioSummary: Codable {
     case current
   }
 
-  /// A scenario without a verdict was compared with nothing.
+  /// Decodes a scenario of a run in this environment, which a scenario without its own has.
   ///
-  /// One without an environment gets an empty name, which stands for the run's environment.
-  package init(from decoder: any Decoder) throws {
+  /// A scenario without a verdict was compared with nothing.
+  package init(from decoder: any Decoder, configuration environment: EnvironmentInfo) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       name: try fields.decode(ScenarioName.self, forKey: .name),
       tags: try fields.decodeIfPresent([String].self, forKey: .tags) ?? [],
       verdict: try fields.decodeIfPresent(Verdict.self, forKey: .verdict) ?? .noBaseline,
-      environment: try fields.decodeIfPresent(EnvironmentInfo.self, forKey: .environment) ?? .ofRun,
+      environment: try fields.decodeIfPresent(EnvironmentInfo.self, forKey: .environment) ?? environment,
       repetitionCount: try fields.decodeCountIfPresent(forKey: .repetitionCount) ?? 0,
       growthIsPerIteration: try fields.decodeIfPresent(Bool.self, forKey: .growthIsPerIteration) ?? false,
       metrics: try fields.decodeIfPresent([MetricResult].self, forKey: .metrics) ?? [],
@@ -306,12 +306,13 @@ extension ScenarioSummary: Codable {
       .decodeComposition(forKey: .current)
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  /// Encodes a scenario of a run in this environment, which is not repeated; nil encodes every environment.
+  package func encode(to encoder: any Encoder, configuration ofRun: EnvironmentInfo?) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
     if !tags.isEmpty { try fields.encode(tags, forKey: .tags) }
     try fields.encode(verdict, forKey: .verdict)
-    if environment != .ofRun { try fields.encode(environment, forKey: .environment) }
+    if environment != ofRun { try fields.encode(environment, forKey: .environment) }
     try fields.encode(repetitionCount, forKey: .repetitionCount)
     if growthIsPerIteration { try fields.encode(true, forKey: .growthIsPerIteration) }
     try fields.encode(metrics, forKey: .metrics)
@@ -323,14 +324,6 @@ extension ScenarioSummary: Codable {
     var compositions = fields.nestedContainer(keyedBy: CompositionKeys.self, forKey: .composition)
     try compositions.encode(composition, forKey: .current)
   }
-}
-
-extension EnvironmentInfo {
-  /// Stands for the run's environment.
-  package static let ofRun = EnvironmentInfo(
-    name: "",
-    fingerprint: Fingerprint(
-      architecture: "", pageSize: 1, cpus: 1, aslr: "", thp: "", measurement: "", kernel: "", libc: ""))
 }
 
 extension KeyedDecodingContainer {

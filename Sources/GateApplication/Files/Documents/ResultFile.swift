@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 
 /// Result files (`highwater.result/1`, file-formats.md, The result).
@@ -93,20 +94,26 @@ struct DecodedResult: Decodable {
     let fields = try decoder.container(keyedBy: ResultKey.self)
     let run = try fields.decode(RunInfo.self, forKey: .run)
     let environment = try fields.decode(EnvironmentInfo.self, forKey: .environment)
-    let scenarios = try fields.decode([DecodedScenario].self, forKey: .scenarios)
-    result = RunResult(
-      run: run,
-      environment: environment,
-      scenarios: scenarios.map { scenario in
-        var scenario = scenario.scenario
-        if scenario.environment == .ofRun { scenario.environment = environment }
-        return scenario
-      }
-    )
+    let scenarios = try fields.decodeAll(DecodedScenario.self, forKey: .scenarios, inRunOf: environment)
+    result = RunResult(run: run, environment: environment, scenarios: scenarios.map(\.scenario))
     try DocumentCheck(decoder).check(result.summary)
     // Other programs may have anything here.
     let tool = try? fields.decode([String: String].self, forKey: .tool)
     result.toolVersion = tool?["version"] ?? ""
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes the scenarios of a run in this environment.
+  ///
+  /// The array's own `decode(_:forKey:configuration:)` takes a missing key for null.
+  func decodeAll<Scenario: DecodableWithConfiguration>(
+    _ type: Scenario.Type, forKey key: Key, inRunOf environment: EnvironmentInfo
+  ) throws -> [Scenario] where Scenario.DecodingConfiguration == EnvironmentInfo {
+    var list = try nestedUnkeyedContainer(forKey: key)
+    var scenarios: [Scenario] = []
+    while !list.isAtEnd { scenarios.append(try list.decode(type, configuration: environment)) }
+    return scenarios
   }
 }
 
@@ -131,7 +138,7 @@ private struct ScenarioDocument: Encodable {
   let words: FileWords
 
   func encode(to encoder: any Encoder) throws {
-    try scenario.summary.encode(to: encoder)
+    try scenario.summary.encode(to: encoder, configuration: nil)
     var fields = encoder.container(keyedBy: ScenarioKey.self)
     try fields.encode(scenario.metrics.map { MetricDocument(metric: $0, words: words) }, forKey: .metrics)
     try fields.encodeIfPresent(scenario.definition, forKey: .definition)
@@ -218,11 +225,11 @@ private struct EndDocument: Encodable {
   }
 }
 
-private struct DecodedScenario: Decodable {
+private struct DecodedScenario: DecodableWithConfiguration {
   let scenario: ScenarioResult
 
-  init(from decoder: any Decoder) throws {
-    let summary = try ScenarioSummary(from: decoder)
+  init(from decoder: any Decoder, configuration environment: EnvironmentInfo) throws {
+    let summary = try ScenarioSummary(from: decoder, configuration: environment)
     let fields = try decoder.container(keyedBy: ScenarioKey.self)
     var repetitions = try fields.decode([RepetitionResult].self, forKey: .repetitions)
     guard repetitions.count <= Repetitions.most else {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 import Glibc
 import LinuxSystem
@@ -30,15 +31,30 @@ enum RunLine {
 }
 
 private struct RunDocument: Codable {
-  var run: RunInfo
-  var environment: EnvironmentInfo
-  var scenarios: [ScenarioSummary]
+  let summary: RunSummary
+
+  private enum Key: CodingKey {
+    case run, environment, scenarios
+  }
 
   init(_ summary: RunSummary) {
-    (run, environment, scenarios) = (summary.run, summary.environment, summary.scenarios)
-    for index in scenarios.indices where scenarios[index].environment == environment {
-      scenarios[index].environment = .ofRun
-    }
+    self.summary = summary
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    let run = try fields.decode(RunInfo.self, forKey: .run)
+    let environment = try fields.decode(EnvironmentInfo.self, forKey: .environment)
+    summary = RunSummary(
+      run: run, environment: environment,
+      scenarios: try fields.decodeAll(ScenarioSummary.self, forKey: .scenarios, inRunOf: environment))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(summary.run, forKey: .run)
+    try fields.encode(summary.environment, forKey: .environment)
+    try fields.encode(summary.scenarios, forKey: .scenarios, configuration: summary.environment)
   }
 }
 
@@ -50,8 +66,7 @@ private struct DecodedRun: Decodable {
       run = try DecodedResult(from: decoder).result.summary.stored
     } else {
       try Schema.run.check(decoder)
-      let document = try RunDocument(from: decoder)
-      run = RunSummary(run: document.run, environment: document.environment, scenarios: document.scenarios).stored
+      run = try RunDocument(from: decoder).summary.stored
       try DocumentCheck(decoder).check(run)
     }
   }
@@ -62,7 +77,6 @@ extension RunSummary {
   var stored: RunSummary {
     var stored = self
     for index in stored.scenarios.indices {
-      if stored.scenarios[index].environment == .ofRun { stored.scenarios[index].environment = environment }
       stored.scenarios[index].composition?.libraries = []
       stored.scenarios[index].composition?.unmapped = []
     }
