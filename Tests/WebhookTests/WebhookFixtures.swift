@@ -3,13 +3,26 @@ import GateCore
 import HTTPTransfer
 import LinuxSystem
 import LoopbackServers
+import Synchronization
 
 @testable import GateApplication
 
-/// A sender with a temporary outbox, short pauses, and timeouts for a loaded machine.
+/// A clock that passes pauses at once: it is ahead of the real one by what was slept.
+final class SkippingClock: Sendable {
+  private let slept = Mutex(Duration.zero)
+
+  var now: ContinuousClock.Instant { .now + slept.withLock { $0 } }
+
+  var delivery: DeliveryClock {
+    DeliveryClock(now: { self.now }, sleep: { time in self.slept.withLock { $0 += time } })
+  }
+}
+
+/// A sender with a temporary outbox, pauses that take no time, and timeouts for a loaded machine.
 struct WebhookFixtures {
   let folder: TemporaryFolder
   let interruption = Interruption()
+  let clock = SkippingClock()
   var policy = DeliveryPolicy()
   var trust = HTTPTrust()
 
@@ -25,7 +38,8 @@ struct WebhookFixtures {
   func deliver(_ messages: [OutgoingMessage], to webhooks: [Webhook]) -> [DeliveryReport] {
     let tracked: @Sendable ([String]) -> Set<String> = { [outbox] in GitQuery.tracked($0, in: outbox) }
     return WebhookSender(
-      outbox: outbox, of: "shop", tracked: tracked, policy: policy, trust: trust, interruption: interruption
+      outbox: outbox, of: "shop", tracked: tracked, policy: policy, trust: trust, clock: clock.delivery,
+      interruption: interruption
     ).deliver(messages, webhooks: webhooks)
   }
 

@@ -95,11 +95,11 @@ struct WebhookSenderTests {
   @Test("The sender waits as long as Retry-After asks")
   func retryAfter() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    let webhook = Webhook(server.url("/busy/1/1"))
-    let start = ContinuousClock.now
+    let webhook = Webhook(server.url("/busy/1/20"))
+    let start = fixtures.clock.now
     #expect(
       fixtures.deliver([OutgoingMessage(to: webhook, id: "a")], to: []).map(\.outcome) == [.delivered(attempts: 2)])
-    #expect(ContinuousClock.now - start >= .seconds(1))
+    #expect(fixtures.clock.now - start >= .seconds(20))
   }
 
   @Test("A message is not sent again if Retry-After exceeds the remaining time")
@@ -156,14 +156,25 @@ struct WebhookSenderTests {
   func timePerMessage() throws {
     var fixtures = try WebhookFixtures()
     let server = try LoopbackServer()
-    fixtures.policy.totalTimeout = .seconds(16)
-    let (slow, good) = (Webhook(server.url("/silent"), named: "slow"), Webhook(server.url("/echo"), named: "good"))
+    fixtures.policy.totalTimeout = .seconds(60)
+    // The half of the time is enough for three attempts, and all of it for five.
+    let (slow, good) = (Webhook(server.url("/busy/99/12"), named: "slow"), Webhook(server.url("/echo"), named: "good"))
     let first = fixtures.deliver(
       [OutgoingMessage(to: slow, id: "a"), OutgoingMessage(to: good, id: "b")], to: [slow, good])
-    #expect(first.map(\.isQueued) == [true, false])
+    #expect(first.map(\.outcome) == [.queued(.status(429), attempts: 3), .delivered(attempts: 1)])
     let second = fixtures.deliver([OutgoingMessage(to: good, id: "c")], to: [slow, good])
     #expect(second.map(\.wasQueued) == [true, false])
     #expect(second.map(\.isQueued) == [true, false])
+  }
+
+  @Test("An attempt to a silent server ends with the message's time")
+  func silentForAllTheTime() throws {
+    var fixtures = try WebhookFixtures()
+    let server = try LoopbackServer()
+    fixtures.policy.totalTimeout = .seconds(1)
+    let report = try #require(
+      fixtures.deliver([OutgoingMessage(to: Webhook(server.url("/silent")), id: "a")], to: []).first)
+    #expect(report.outcome == .queued(.noAnswer("127.0.0.1:\(server.port) did not respond in time"), attempts: 1))
   }
 
   @Test("After an interruption nothing is sent, and all messages are queued")

@@ -15,15 +15,23 @@ struct FailedAttempt: Error {
   var retryAfter: Duration?
 }
 
+/// The clock by which deliveries wait; tests have one that does not.
+struct DeliveryClock: Sendable {
+  var now: @Sendable () -> ContinuousClock.Instant = { .now }
+  var sleep: @Sendable (Duration) -> Void = { usleep(UInt32(clamping: max(0, $0.nanoseconds) / 1000 + 1)) }
+}
+
 /// Sends one message at a time over HTTP, with retries.
 struct DeliveryAttempts: ~Copyable {
   private let session: HTTPSession
   private let policy: DeliveryPolicy
+  private let clock: DeliveryClock
   private let interruption: Interruption
 
-  init(policy: DeliveryPolicy, trust: HTTPTrust, interruption: Interruption) {
+  init(policy: DeliveryPolicy, trust: HTTPTrust, clock: DeliveryClock, interruption: Interruption) {
     session = HTTPSession(trust: trust)
     self.policy = policy
+    self.clock = clock
     self.interruption = interruption
   }
 
@@ -43,7 +51,7 @@ struct DeliveryAttempts: ~Copyable {
         return number
       } catch {
         let pause = policy.pause(after: number, retryAfter: error.retryAfter)
-        guard error.reason.isRetryable, number < limit, ContinuousClock.now + pause < deadline else {
+        guard error.reason.isRetryable, number < limit, clock.now() + pause < deadline else {
           throw FailedAttempt(reason: error.reason, number: number)
         }
         try sleep(for: pause)
@@ -57,7 +65,7 @@ struct DeliveryAttempts: ~Copyable {
     var request = HTTPRequest(url: message.webhook.url.exposed, method: "POST", body: message.body)
     request.headers = message.headers(at: Date.now.inFileYears)
     request.connectTimeout = policy.connectTimeout
-    request.totalTimeout = min(policy.attemptTimeout, ContinuousClock.now.duration(to: deadline))
+    request.totalTimeout = min(policy.attemptTimeout, clock.now().duration(to: deadline))
     request.maximumResponseSize = 4096
     let response: HTTPResponse
     do {
@@ -77,11 +85,10 @@ struct DeliveryAttempts: ~Copyable {
 
   /// Sleeps in steps of 50 ms, so that an interruption ends it.
   private func sleep(for pause: Duration) throws(FailedAttempt) {
-    let end = ContinuousClock.now + pause
-    while ContinuousClock.now < end {
+    let end = clock.now() + pause
+    while clock.now() < end {
       try checkInterruption()
-      let step = min(ContinuousClock.now.duration(to: end), .milliseconds(50))
-      usleep(UInt32(clamping: max(0, step.nanoseconds) / 1000 + 1))
+      clock.sleep(min(clock.now().duration(to: end), .milliseconds(50)))
     }
     try checkInterruption()
   }

@@ -9,6 +9,7 @@ struct DeliveryRun: ~Copyable {
 
   private let attempts: DeliveryAttempts
   private let policy: DeliveryPolicy
+  private let clock: DeliveryClock
   private let project: String
   private let webhooks: [Webhook]
   private let deadline: ContinuousClock.Instant
@@ -16,15 +17,18 @@ struct DeliveryRun: ~Copyable {
   private var failedKeys: Set<String> = []
   private(set) var reports: [DeliveryReport] = []
 
-  init(attempts: consuming DeliveryAttempts, policy: DeliveryPolicy, of project: String, webhooks: [Webhook]) {
+  init(
+    attempts: consuming DeliveryAttempts, policy: DeliveryPolicy, clock: DeliveryClock, of project: String,
+    webhooks: [Webhook]
+  ) {
     self.attempts = attempts
-    (self.policy, self.project, self.webhooks) = (policy, project, webhooks)
-    deadline = ContinuousClock.now + policy.totalTimeout
+    (self.policy, self.clock, self.project, self.webhooks) = (policy, clock, project, webhooks)
+    deadline = clock.now() + policy.totalTimeout
   }
 
   /// The end of an equal share of the time until `end`, for the first of `count` deliveries.
   private func share(of count: Int, until end: ContinuousClock.Instant) -> ContinuousClock.Instant {
-    let now = ContinuousClock.now
+    let now = clock.now()
     return now + max(.zero, now.duration(to: end)) / max(1, count)
   }
 
@@ -69,7 +73,7 @@ struct DeliveryRun: ~Copyable {
     for entry in contents.entries {
       if entry.message.isOlder(than: Self.retention) { expire(entry, in: outbox) } else { current.append(entry) }
     }
-    let now = ContinuousClock.now
+    let now = clock.now()
     let end = beforeNewMessages ? now + now.duration(to: deadline) * policy.queuedShare : deadline
     let entries = Dictionary(grouping: current, by: \.message.webhook)
     // Webhooks with the same URL have the same key: the first of them gets the messages.
@@ -97,7 +101,7 @@ struct DeliveryRun: ~Copyable {
   ) {
     var limit = policy.attempts
     for (index, entry) in entries.enumerated() {
-      guard !failedKeys.contains(webhook.key), ContinuousClock.now < end else {
+      guard !failedKeys.contains(webhook.key), clock.now() < end else {
         let count = entries.count - index
         report(.postponed(count: count), of: entry.message.deliveryID, to: webhook, wasQueued: true)
         return

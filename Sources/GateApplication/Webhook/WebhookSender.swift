@@ -18,6 +18,7 @@ struct WebhookSender: Sendable {
   private let tracked: @Sendable ([String]) -> Set<String>
   private let policy: DeliveryPolicy
   private let trust: HTTPTrust
+  private let clock: DeliveryClock
   private let interruption: Interruption
 
   /// Creates a sender; the outbox folder is created when there is a message to store.
@@ -30,11 +31,13 @@ struct WebhookSender: Sendable {
     tracked: @escaping @Sendable ([String]) -> Set<String>,
     policy: DeliveryPolicy = DeliveryPolicy(),
     trust: HTTPTrust = .fromEnvironment,
+    clock: DeliveryClock = DeliveryClock(),
     interruption: Interruption
   ) {
     (self.folder, self.project, self.tracked) = (folder, project, tracked)
     self.policy = policy
     self.trust = trust
+    self.clock = clock
     self.interruption = interruption
   }
 
@@ -60,8 +63,8 @@ struct WebhookSender: Sendable {
       }
     }
     var run = DeliveryRun(
-      attempts: DeliveryAttempts(policy: policy, trust: trust, interruption: interruption), policy: policy,
-      of: project, webhooks: webhooks
+      attempts: DeliveryAttempts(policy: policy, trust: trust, clock: clock, interruption: interruption),
+      policy: policy, clock: clock, of: project, webhooks: webhooks
     )
     if let outbox {
       run.deliver(contents, of: outbox, to: webhooks, beforeNewMessages: !messages.isEmpty)
