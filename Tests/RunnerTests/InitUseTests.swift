@@ -46,6 +46,19 @@ struct InitUseTests {
     #expect(try !project.read("first.yml").contains("ready:"))
   }
 
+  @Test("A program without a socket is run to its end, also if that comes late; as a service only if none comes")
+  func longBatch() throws {
+    for (last, isService) in [(End(.exited, code: 0), false), (End(.timeout, signal: .kill), true)] {
+      let project = try UseCaseProject(holding: 8)
+      let outcome = try run(project) { _, start in
+        start == 1 ? .holding(8, end: last) : Self.service(on: [])
+      }
+      #expect(outcome.code == .pass, "\(outcome.text)")
+      #expect(try project.read("first.yml").contains("ready: {delay: 1s}") == isService)
+      #expect(outcome.text.contains("delete `ready`") == isService)
+    }
+  }
+
   @Test("A service without a page at `/` is used all the same, with 2,000 requests")
   func status() throws {
     let project = try UseCaseProject(holding: 8)

@@ -61,7 +61,9 @@ struct InitReport {
       let place = port.map { "port \($0)" } ?? "the port it is given"
       return "\(command) \(isHTTP ? "answers HTTP" : "listens") on \(place)"
     case .unix(let path): return "\(command) listens on `\(TerminalText.safe(path))`"
-    default: return "\(command) keeps running but opens no listening socket"
+    default:
+      return "\(command) runs for more than a minute and opens no listening socket; "
+        + "if it ends by itself, delete `ready` and `steps` in the project file"
     }
   }
 

@@ -17,17 +17,26 @@ struct StarterTrial {
 
   /// Runs the program as it is, then as a service with each scenario that its sockets suggest until one passes.
   ///
-  /// A program that ends by itself needs no further run: the scenario waits for its end.
+  /// A program that ends by itself needs no further run: the scenario waits for its end. One without a socket gets a minute
+  /// for that: as a service it would be stopped in the middle of its work, and a rise after that would pass.
   func outcome(for scenario: Scenario) -> Outcome {
-    let exploring = scenario.exploring
-    guard let recording = measure(exploring) else { return .interrupted }
-    guard recording.stopRequested != nil else {
-      // The steps do not matter to a program that ends by itself.
-      let hasStarted = recording.end.kind != .startFailed
-      var ended = recording
-      if hasStarted { ended.failure = nil }
-      return ended.failure(in: scenario, loop: nil).map(Outcome.fails) ?? .works(scenario)
+    guard let recording = measure(scenario.exploring) else { return .interrupted }
+    guard recording.stopRequested != nil else { return outcome(of: recording, ended: scenario) }
+    if recording.listeners.isEmpty {
+      guard let whole = measure(scenario) else { return .interrupted }
+      if whole.end.kind != .timeout { return outcome(of: whole, ended: scenario) }
     }
+    return outcome(forService: scenario, like: recording)
+  }
+
+  private func outcome(of recording: Recording, ended scenario: Scenario) -> Outcome {
+    var ended = recording
+    // The steps do not matter to a program that ends by itself.
+    if recording.end.kind != .startFailed { ended.failure = nil }
+    return ended.failure(in: scenario, loop: nil).map(Outcome.fails) ?? .works(scenario)
+  }
+
+  private func outcome(forService scenario: Scenario, like recording: Recording) -> Outcome {
     var service = scenario
     // Some services answer a stop signal with an exit code of their own.
     if recording.end.kind == .exited, let code = recording.end.code, code != 0 { service.expect = .init(exits: [code]) }
