@@ -9,7 +9,7 @@ struct HiddenGrowthTextTests {
     "Each reason for hidden growth has its own advice",
     arguments: [
       (.warmup, "growth still slows down; send warm-up requests before `repeat`, or more iterations"),
-      (.level, "memory already grows in each iteration; more iterations show whether that ends"),
+      (.level, "memory grows in each iteration, here or in the baseline; more iterations show whether that ends"),
       (.fewIterations, "50 iterations judged; 512 in all show more"),
       (.noise, "equal repetitions differ by as much; more iterations show more"),
       (.notJudged, "growth is judged with 10 iterations or more, and there are 50"),

@@ -57,8 +57,11 @@ enum RecordReport {
     let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
     guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
     let share = highest.proportional.map { " (Pss \(Format.amount($0)))" } ?? ""
-    let title = "memory by kind near its peak, at \(Format.instant(highest.time))"
     let whole = Format.amount(highest.composition.resident)
+    // Mappings are read once a second at most, and a peak may come between.
+    let peak = scenario.repetitions.compactMap { $0.metrics[.peakRSS] }.max() ?? 0
+    let isNear = Double(highest.composition.resident.count) * 1.1 >= peak
+    let title = "memory by kind\(isNear ? " near its peak" : ""), at \(Format.instant(highest.time))"
     CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
   }
 

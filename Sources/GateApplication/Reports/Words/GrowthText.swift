@@ -33,7 +33,7 @@ extension HiddenGrowth {
   private var reason: String {
     switch cause {
     case .warmup: "growth still slows down; send warm-up requests before `repeat`, or more iterations"
-    case .level: "memory already grows in each iteration; more iterations show whether that ends"
+    case .level: "memory grows in each iteration, here or in the baseline; more iterations show whether that ends"
     case .fewIterations:
       "\(Format.count(iterations, "iteration")) judged; \(enoughIterations * 2) in all show more"
     case .notJudged:
