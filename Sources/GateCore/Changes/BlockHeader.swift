@@ -151,30 +151,11 @@ struct HeaderText {
 
   /// The types and modules before a function's name, as `cache` and `Table` of `void cache::Table<K>::grow(int by)`.
   func scopes(of name: String) -> [String] {
-    let text = Array(bytes)
-    let place = text.ranges(of: "::\(name)".utf8).first { text[$0.upperBound...].first?.isOfName != true }
+    let place = bytes.ranges(of: "::\(name)".utf8).first { bytes[$0.upperBound...].first?.isOfName != true }
     guard let place else { return [] }
-    var (rest, scopes) = (text[..<place.lowerBound], [String]())
-    while true {
-      rest = Self.withoutArguments(rest)
-      let word = rest.reversed().prefix(while: \.isOfName)
-      guard !word.isEmpty else { return scopes }
-      scopes.insert(String(decoding: word.reversed(), as: UTF8.self), at: 0)
-      rest = rest.dropLast(word.count)
-      guard rest.suffix(2).elementsEqual("::".utf8) else { return scopes }
-      rest = rest.dropLast(2)
-    }
-  }
-
-  /// As `Table` of `Table<K, list<V>>`.
-  private static func withoutArguments(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var depth = 0
-    let last = text.lastIndex { byte in
-      if byte == UInt8(ascii: ">") { depth += 1 }
-      if byte == UInt8(ascii: "<") { depth -= 1 }
-      return depth == 0 && byte != UInt8(ascii: "<")
-    }
-    return last.map { text[...$0] } ?? []
+    let before = QualifiedName.withoutArguments(String(decoding: bytes[..<place.lowerBound], as: UTF8.self))
+    let path = before.replacing("<>", with: "").utf8.reversed().prefix { $0.isOfName || $0 == UInt8(ascii: ":") }
+    return path.reversed().split(separator: UInt8(ascii: ":")).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The names before opening parentheses outside of others.

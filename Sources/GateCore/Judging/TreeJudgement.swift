@@ -5,17 +5,18 @@ extension [RepetitionResult] {
   /// any of them, such as files of tmpfs and memfd_create(2).
   var haveTreeMemory: Bool {
     func median(_ metric: MetricName) -> Double? { Spread.median(compactMap { $0.metrics[metric] }) }
-    return contains { $0.processes > 1 } || Self.isTree(median(.treePeak), beyond: median(.peakRSS))
+    return contains { $0.processes > 1 } || TreeMemory.isBeyond(median(.peakRSS), in: median(.treePeak))
   }
+}
 
-  fileprivate static func isTree(_ tree: Double?, beyond peak: Double?) -> Bool {
-    guard let tree, let peak else { return false }
-    return tree - peak > Swift.max(leastTreeMemory, leastTreeShare * peak)
-  }
-
+private enum TreeMemory {
   /// A cgroup counts a single process within batches of 64 pages per CPU (``CgroupMemoryReader``): 512 KiB on two CPUs.
-  private static var leastTreeMemory: Double { Double(Bytes.mebibytes(1).count) }
-  private static var leastTreeShare: Double { 0.05 }
+  private static let (least, leastShare) = (Double(Bytes.mebibytes(1).count), 0.05)
+
+  static func isBeyond(_ peak: Double?, in tree: Double?) -> Bool {
+    guard let tree, let peak else { return false }
+    return tree - peak > max(least, leastShare * peak)
+  }
 }
 
 extension ScenarioResult {
@@ -33,8 +34,7 @@ extension MetricName {
 extension Baseline {
   /// The same for the approved values.
   var hasTreeMemory: Bool {
-    [RepetitionResult].isTree(
-      metrics[.treePeak].flatMap(Spread.median), beyond: metrics[.peakRSS].flatMap(Spread.median))
+    TreeMemory.isBeyond(metrics[.peakRSS].flatMap(Spread.median), in: metrics[.treePeak].flatMap(Spread.median))
   }
 }
 

@@ -33,7 +33,7 @@ struct CallerSearch {
       isWithin[index] = isInner || calls[index].function == function
       return isWithin[index] && !isInner
     }
-    let changes = outermost.map { ($0, evidence.amount(calls[$0].now) - evidence.amount(calls[$0].before)) }
+    let changes = outermost.map { ($0, calls[$0].change(evidence)) }
     return Dictionary(uniqueKeysWithValues: changes)
   }
 

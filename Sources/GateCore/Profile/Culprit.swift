@@ -193,7 +193,7 @@ extension ProfileComparison {
   ///
   /// By medians, as for functions: the parts are of one repetition, which sampling may have over- or underestimated.
   private func growth(_ evidence: MemoryEvidenceKind) -> Bytes? {
-    let changes = calls.filter { $0.parent == nil }.map { evidence.amount($0.now) - evidence.amount($0.before) }
+    let changes = calls.filter { $0.parent == nil }.map { $0.change(evidence) }
     let sum = changes.reduce(0, +)
     return sum > 0 ? Bytes(sum) : nil
   }
@@ -285,7 +285,7 @@ extension ProfileComparison {
       let inner = (outer.0 || call.function == first.function, outer.1 || call.function == second.function)
       isWithin.append(inner)
       guard inner == (true, true), outer != (true, true) else { continue }
-      common += first.evidence.amount(call.now) - first.evidence.amount(call.before)
+      common += call.change(first.evidence)
     }
     let smaller = min(first.change, second.change)
     return Double(common) > (1 - Self.leastShare) * Double(smaller.count)
@@ -298,7 +298,7 @@ extension ProfileComparison {
     for call in calls {
       let isInner = call.parent.map { isNamed[$0] } ?? false
       isNamed.append(isInner || call.role.isNamed)
-      if call.role.isNamed && !isInner { sum += evidence.amount(call.now) - evidence.amount(call.before) }
+      if call.role.isNamed && !isInner { sum += call.change(evidence) }
     }
     return sum
   }

@@ -350,12 +350,21 @@ enum QualifiedName {
     let text = Array(name.utf8)
     var (brackets, start) = (BracketDepth(), 0)
     for (index, byte) in text.enumerated() {
-      let isLambda = byte == UInt8(ascii: ":") && text[index...].starts(with: "::{lambda(".utf8)
-      let hasParameters = byte == UInt8(ascii: "(") && isOfParameters(text[start..<index])
-      if brackets.depth == 0, isLambda || hasParameters { return String(decoding: text[start..<index], as: UTF8.self) }
+      if brackets.depth == 0 && isEnd(of: text[start..<index], before: text[index...]) {
+        return String(decoding: text[start..<index], as: UTF8.self)
+      }
       if brackets.after(byte) == 0 && byte == UInt8(ascii: " ") && !isOperator(text[..<index]) { start = index + 1 }
     }
     return String(decoding: text[start...], as: UTF8.self)
+  }
+
+  /// Whether parameters follow, or a lambda.
+  private static func isEnd(of name: ArraySlice<UInt8>, before rest: ArraySlice<UInt8>) -> Bool {
+    switch rest.first {
+    case UInt8(ascii: "("): isOfParameters(name)
+    case UInt8(ascii: ":"): rest.starts(with: "::{lambda(".utf8)
+    default: false
+    }
   }
 
   /// Whether parameters may follow: other parentheses are at the start of names, as in `(anonymous namespace)::f` and in

@@ -9,6 +9,8 @@ package struct ProfileComparison: Sendable, Equatable {
     package var now: CallTree.Weight
     /// As in ``ProfileSummary/Call/callerLine``, of the new build.
     package var callerLine: Int?
+
+    func change(_ evidence: MemoryEvidenceKind) -> Int64 { evidence.amount(now) - evidence.amount(before) }
   }
 
   /// nil if there is only one build.
@@ -208,8 +210,7 @@ extension ProfileComparison {
     let callers = CallerSearch(self, change.evidence).callers(of: change.function, atMost: Self.furthestScript)
     let shown = shownCallers(callers.map(\.function), of: change.function)
     named.line = lineOfRise(change) ?? change.line
-    let ways = [(change.function, named.line)] + callers.map { ($0.function, $0.line) }
-    named.frames = ways.map { frame(of: $0, line: $1) }
+    named.frames = ([(change.function, named.line)] + callers).map { frame(of: $0.function, line: $0.line) }
     let lines = Dictionary(named.frames.map { ($0.function, $0.line) }, uniquingKeysWith: { first, _ in first })
     (named.callers, named.scripts) = (shown.near, shown.scripts.map { .init($0, line: lines[$0] ?? nil) })
     if named.evidence == .firstTouched, isCopied(change) { named.evidence = .copied }
@@ -224,8 +225,7 @@ extension ProfileComparison {
     var rises: [Int?: Int64] = [:]
     for call in calls where call.function != change.function {
       guard let parent = call.parent, calls[parent].function == change.function else { continue }
-      let rise = change.evidence.amount(call.now) - change.evidence.amount(call.before)
-      rises[call.callerLine, default: 0] += rise
+      rises[call.callerLine, default: 0] += call.change(change.evidence)
     }
     let largest = rises.max { ($0.value, $1.key ?? 0) < ($1.value, $0.key ?? 0) }
     let own = change.change.count - rises.values.reduce(0, +)
