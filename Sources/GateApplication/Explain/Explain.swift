@@ -40,7 +40,9 @@ struct Explain {
     _ studied: StudiedProject, against build: ComparisonBuild?, base: ProfiledBuild?, _ invocation: Invocation
   ) throws -> ExitCode {
     let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
-    let code = MeasuredCode(in: project.root, isDirty: GitQuery.hasUncommittedChanges(in: project.root) ?? false)
+    let code = build?.commit.flatMap { _ in
+      MeasuredCode(in: project.root, isDirty: GitQuery.hasUncommittedChanges(in: project.root) ?? false)
+    }
     var explanations: [Explanation] = []
     defer { invocation.console.endProgress() }
     for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {

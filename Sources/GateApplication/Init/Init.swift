@@ -49,14 +49,15 @@ struct Init {
     let kept = repository.ignoresBaselines(of: starter.scenario.name).map {
       InitReport.File(path: repository.shown($0), text: InitReport.keptBaselines, exists: false)
     }
-    let files = [first] + jobs.compactMap { file(of: $0, in: repository) } + [attributes, kept].compactMap(\.self)
+    let drafts = jobs.map { (job: $0, file: file(of: $0, in: repository)) }
+    let files = [first] + drafts.compactMap(\.file) + [attributes, kept].compactMap(\.self)
     for path in jobs.compactMap(\.path) where repository.leadsOut(path) {
       throw RunnerError(
         problem: "leads out of the repository by a symbolic link", place: repository.shown(path),
         hint: "replace the link with a folder")
     }
     let report = InitReport(
-      starter: starter, files: files, jobs: jobs.filter { file(of: $0, in: repository)?.exists != true },
+      starter: starter, files: files, jobs: drafts.filter { $0.file?.exists != true }.map(\.job),
       options: config.map { ["--config", $0] } ?? [], baselines: repository.shown("baselines"))
     guard isConfirmed || isAgreed(to: files, invocation) else { return invocation.interruptedCode ?? .pass }
     for file in files where !file.exists {

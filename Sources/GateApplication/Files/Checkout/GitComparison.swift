@@ -9,7 +9,7 @@ enum MeasuredCode: Sendable, Equatable {
 
   /// Of the checkout as it is now; nil outside of one.
   init?(in root: String, isDirty: Bool) {
-    guard let head = GitQuery.line(of: ["rev-parse", "--verify", "--quiet", "HEAD"], in: root) else { return nil }
+    guard let head = GitQuery.commit(named: "HEAD", in: root) else { return nil }
     self = isDirty ? .files : .commit(head)
   }
 

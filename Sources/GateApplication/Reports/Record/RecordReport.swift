@@ -55,15 +55,17 @@ enum RecordReport {
       CompositionList(composition: last, title: title).write(to: &page)
     }
     let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
-    guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
+    guard let highest, isTenthAbove(highest.composition.resident.count, last?.resident.count ?? 0) else { return }
     let share = highest.proportional.map { " (Pss \(Format.amount($0)))" } ?? ""
     let whole = Format.amount(highest.composition.resident)
     // Mappings are read once a second at most, and a peak may come between.
-    let peak = scenario.repetitions.compactMap { $0.metrics[.peakRSS] }.max() ?? 0
-    let isNear = Double(highest.composition.resident.count) * 1.1 >= peak
+    let peak = Int64(scenario.repetitions.compactMap { $0.metrics[.peakRSS] }.max() ?? 0)
+    let isNear = !isTenthAbove(peak, highest.composition.resident.count)
     let title = "memory by kind\(isNear ? " near its peak" : ""), at \(Format.instant(highest.time))"
     CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
   }
+
+  private static func isTenthAbove(_ higher: Int64, _ lower: Int64) -> Bool { higher / 11 * 10 > lower }
 
   private static func writeEvents(of scenario: ScenarioResult, to page: inout TerminalPage) {
     let events = scenario.eventTexts
