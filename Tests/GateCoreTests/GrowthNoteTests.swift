@@ -74,14 +74,18 @@ struct GrowthNoteTests {
     _ kind: Growth.Kind = .level,
     gate: Gate = .standard,
     hasBaseline: Bool = true,
-    processes: [ProcessRecord] = []
+    processes: [ProcessRecord] = [],
+    runtime: CollectedRuntime? = nil,
+    rise: Double? = nil
   ) -> HiddenGrowth? {
     let metrics: [MetricName: [Double]] = [.peakRSS: Given.values(10, count: slopes.count), .growth: slopes]
     var measured = Given.measurements(metrics, gate: gate)
     measured.growthIsPerIteration = true
+    measured.composition = Composition(anonymous: .mebibytes(8), file: .zero, shared: .zero)
+    measured.composition?.runtime = runtime
     for (at, slope) in slopes.enumerated() {
       measured.repetitions[at].growth = Growth(
-        slope: slope, low: slope, high: slope, kind: kind, iterations: iterations)
+        slope: slope, low: slope, high: slope, kind: kind, iterations: iterations, rise: rise)
       measured.repetitions[at].largestProcesses = processes
     }
     var baseline = Given.baseline(metrics)
@@ -104,6 +108,19 @@ struct GrowthNoteTests {
       #expect(hidden(noisy, iterations: 500, .settling, hasBaseline: hasBaseline)?.cause == .warmup)
       #expect(hidden(still.map { _ in 50_000 }, iterations: 500, hasBaseline: hasBaseline)?.cause == .level)
     }
+  }
+
+  @Test("A collected heap may hold a leak in place of garbage: half of what memory rose by under the load")
+  func garbage() {
+    let still = Array(repeating: 0.0, count: 10)
+    func hidden(_ runtime: CollectedRuntime?, rise: Double) -> HiddenGrowth? {
+      self.hidden(still, iterations: 1000, runtime: runtime, rise: rise)
+    }
+    let mebibyte = 1024.0 * 1024
+    #expect(hidden(.go, rise: 4 * mebibyte) == HiddenGrowth(.garbage, upTo: 2 * mebibyte / 1000, iterations: 1000))
+    #expect(hidden(.go, rise: 4 * mebibyte)?.enoughIterations == 4096)
+    #expect(hidden(.go, rise: 0.5 * mebibyte) == nil)
+    #expect(hidden(nil, rise: 4 * mebibyte) == nil)
   }
 
   private func process(_ id: Int32, of parent: Int32, peak: Int64 = 10, isMain: Bool = false) -> ProcessRecord {

@@ -108,7 +108,7 @@ struct NoiseReportTests {
   private static let collected: NoiseStudy = {
     var measured = measurements("api", [.peakRSS: noisyValues(61, factor: 64)])
     measured.composition = Composition(anonymous: .mebibytes(50), file: .mebibytes(11), shared: .zero)
-    measured.composition?.codeFiles = ["/usr/lib/jvm/lib/server/libjvm.so", "/usr/lib/libc.so.6"]
+    measured.composition?.runtime = .java
     return NoiseStudy(of: measured, warmup: 1, variants: variants([(.jobs(4), 66, 20)]))
   }()
 

@@ -62,18 +62,7 @@ struct NoiseRound {
     }
     writeFailure = writeFailure ?? candidates.lazy.compactMap(\.run.writeFailure).first
     let variants = candidates.compactMap { one in one.change.map { ($0, one.run.measurement) } }
-    var study = NoiseStudy(of: candidates[0].run.measurement, warmup: scenario.warmup, variants: variants)
-    if study.runtime == nil, study.result.codeFiles.contains(where: isGoProgram) { study.runtime = .go }
-    return study
-  }
-
-  /// Whether the Go linker wrote this file: it aligns the build information to 16 bytes (debug/buildinfo of Go 1.19).
-  private func isGoProgram(_ path: String) -> Bool {
-    guard let file = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return false }
-    let start = CollectedRuntime.goBuildInformation
-    return file.withUnsafeBytes { bytes in
-      stride(from: 0, to: bytes.count, by: 16).contains { bytes[$0] == start[0] && bytes[$0...].starts(with: start) }
-    }
+    return NoiseStudy(of: candidates[0].run.measurement, warmup: scenario.warmup, variants: variants)
   }
 
   /// The scenario's own settings, then the changes that have an effect on this machine.

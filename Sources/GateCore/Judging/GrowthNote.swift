@@ -36,7 +36,8 @@ extension ScenarioResult {
     let slopes = growths.map(\.slope)
     let allowed = judged?.allowed ?? tolerance.allowed(above: slopes, of: .growth)
     let seen = judged?.detectable ?? detectable(slopes, allowed: allowed)
-    let least = HiddenGrowth.least(in: Int(iterations)) * Double(workerCount)
+    let (kept, garbage) = (HiddenGrowth.least(in: Int(iterations)) * Double(workerCount), garbage / iterations)
+    let least = max(kept, garbage)
     let upTo = max(seen, least)
     guard upTo > HiddenGrowth.expected else { return nil }
     let isSettling = growths.count { $0.kind == .settling } * 2 > growths.count
@@ -46,10 +47,22 @@ extension ScenarioResult {
         .warmup
       } else if Tolerance.Bounds.growth.share * abs(level) >= 0.5 * upTo {
         .level
+      } else if garbage > HiddenGrowth.expected, garbage == upTo {
+        .garbage
       } else {
         least > HiddenGrowth.expected ? .fewIterations : .noise
       }
     return HiddenGrowth(cause, upTo: upTo, iterations: Int(iterations))
+  }
+
+  /// What a collected heap can hold in place of garbage, in bytes: half of what memory rose by under the load, as of a heap
+  /// that doubles between two collections (`GOGC`, runtime package of Go); 0 for other programs.
+  ///
+  /// Of a Go service whose memory rises by 4.5 MiB in 1,000 requests, leaks of 0.5 KiB per request did not show in 4 of 5
+  /// checks; of a Java service with 5,000 that rises by 100 MiB, leaks of 2 KiB in one of 3 (2026-11).
+  private var garbage: Double {
+    guard summary.composition?.runtime != nil else { return 0 }
+    return max(0, Spread.median(repetitions.compactMap { $0.growth?.rise }) ?? 0) / 2
   }
 
   /// The processes that keep freed memory as the main one does, which is one of them: those that run beside it, with its

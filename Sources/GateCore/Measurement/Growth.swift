@@ -20,13 +20,19 @@ package struct Growth: Sendable, Hashable, Codable {
   package var kind: Kind
   /// The number of iterations that the slope is of; nil for growth per second, or if it is unknown.
   package var iterations: Int?
+  /// From the first iteration to the highest of those that the slope is of, in bytes; nil as ``iterations``.
+  package var rise: Double?
 
-  package init(slope: Double, low: Double, high: Double, kind: Kind, iterations: Int? = nil) {
-    self.slope = slope
-    self.low = low
-    self.high = high
-    self.kind = kind
-    self.iterations = iterations
+  package init(
+    slope: Double,
+    low: Double,
+    high: Double,
+    kind: Kind,
+    iterations: Int? = nil,
+    rise: Double? = nil
+  ) {
+    (self.slope, self.low, self.high, self.kind) = (slope, low, high, kind)
+    (self.iterations, self.rise) = (iterations, rise)
   }
 }
 
@@ -65,12 +71,14 @@ extension Growth {
     guard let whole = Growth(x: kept.map(\.number), y: kept.map(\.level)) else { return nil }
     self = whole
     iterations = kept.count
+    let highest = kept.map(\.level).max() ?? 0
+    rise = highest - levels[0].level
     guard kind == .settling else { return }
     let later = kept.suffix(max(Self.fewestIterations, kept.count - kept.count / 2))
     guard let slope = SlopeInterval(x: later.map(\.number), y: later.map(\.level)) else { return nil }
     // Without growth in the later half, the warm-up is over.
     let kind = slope.low > 0 ? Kind.settling : .level
-    self.init(slope: slope.slope, low: slope.low, high: slope.high, kind: kind, iterations: later.count)
+    self.init(slope: slope.slope, low: slope.low, high: slope.high, kind: kind, iterations: later.count, rise: rise)
   }
 
   /// A slope over fewer iterations is mostly noise of single pages.

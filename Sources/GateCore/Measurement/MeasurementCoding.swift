@@ -177,7 +177,7 @@ extension Composition: Codable {
     case shared = "shmem"
     case stack, heap
     case lazilyFreed = "lazyFree"
-    case hugePages, libraries, unmapped
+    case hugePages, libraries, unmapped, runtime
   }
 
   package init(from decoder: any Decoder) throws {
@@ -199,6 +199,7 @@ extension Composition: Codable {
       libraries: try sizes(.libraries)
     )
     unmapped = try sizes(.unmapped)
+    runtime = try fields.decodeIfPresent(CollectedRuntime.self, forKey: .runtime)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -210,6 +211,7 @@ extension Composition: Codable {
     try fields.encodeIfPresent(heap, forKey: .heap)
     try fields.encodeIfPresent(lazilyFreed, forKey: .lazilyFreed)
     try fields.encodeIfPresent(hugePages, forKey: .hugePages)
+    try fields.encodeIfPresent(runtime, forKey: .runtime)
     for (key, files) in [(CodingKeys.libraries, libraries), (.unmapped, unmapped)] where !files.isEmpty {
       // Files with the same name in several folders are added up.
       try fields.encode(Dictionary(files.map { ($0.name, $0.resident) }, uniquingKeysWith: +), forKey: key)

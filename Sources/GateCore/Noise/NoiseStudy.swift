@@ -57,7 +57,7 @@ package struct NoiseStudy: Sendable, Equatable {
   package let selfComparison: ScenarioResult?
   package var variants: [NoiseVariant]
   /// The garbage-collected runtime of the program, if it is known to have one.
-  package var runtime: CollectedRuntime?
+  package var runtime: CollectedRuntime? { result.composition?.runtime }
 
   /// - Parameters:
   ///   - measurements: The scenario with its own settings.
@@ -74,7 +74,6 @@ package struct NoiseStudy: Sendable, Equatable {
     (self.result, self.warmup, self.metrics) = (result, warmup, metrics)
     selfComparison = hasValues ? Self.selfComparison(of: measurements) : nil
     self.variants = hasValues ? variants.map { NoiseVariant($0.change, $0.measurements, comparedWith: metrics) } : []
-    runtime = CollectedRuntime(of: result)
   }
 
   package var name: ScenarioName { result.name }

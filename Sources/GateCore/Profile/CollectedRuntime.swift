@@ -9,6 +9,17 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
     self = runtime
   }
 
+  /// The runtime of a process that has mapped the code of these files, such as `libjvm.so`.
+  ///
+  /// - Parameter isGo: Whether a program, which has no name in common with others of Go, contains ``goBuildInformation``.
+  package init?(codeFiles: [String], isGo: (String) -> Bool) {
+    let names = codeFiles.map { String($0.split(separator: "/").last ?? "") }
+    let named = Self.allCases.first { runtime in names.contains(where: runtime.isNamed) }
+    let programs = zip(codeFiles, names).filter { !$0.1.contains(".so") }.map(\.0)
+    guard let runtime = named ?? (programs.contains(where: isGo) ? .go : nil) else { return nil }
+    self = runtime
+  }
+
   /// The start of the build information that the Go linker writes into each program.
   package static let goBuildInformation = Array("\u{ff} Go buildinf:".unicodeScalars.map { UInt8($0.value) })
 

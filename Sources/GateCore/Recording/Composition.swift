@@ -18,6 +18,8 @@ package struct Composition: Sendable, Equatable {
   /// The paths of the files whose code is mapped, the program's own and its libraries'; known only during the
   /// measurement and not stored.
   package var codeFiles: [String] = []
+  /// The garbage-collected runtime that the program belongs to; nil for others.
+  package var runtime: CollectedRuntime?
 
   /// The resident pages of one mapped file, or of shared memory.
   package struct Library: Sendable, Hashable, Codable {

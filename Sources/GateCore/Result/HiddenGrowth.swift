@@ -8,6 +8,8 @@ package struct HiddenGrowth: Sendable, Hashable, Codable {
     case level
     /// There are too few iterations: what a leak takes may come from memory that the program had freed before.
     case fewIterations = "few-iterations"
+    /// The program has a garbage collector: what a leak takes may come from memory that held garbage before.
+    case garbage
     /// The values of equal repetitions differ.
     case noise
     /// There are fewer iterations than growth is judged with: only the peak and the level show a leak.
@@ -32,11 +34,8 @@ package struct HiddenGrowth: Sendable, Hashable, Codable {
   /// its heap from 128 KiB on (M_TRIM_THRESHOLD, mallopt(3)).
   private static let keptMemory = 128.0 * 1024
 
-  /// From this number of judged iterations on, the memory that the program's processes keep hides no more than ``expected``.
-  package var enoughIterations: Int {
-    let processes = (upTo * Double(iterations) / Self.keptMemory).rounded()
-    return Int(max(1, processes) * Self.keptMemory / Self.expected)
-  }
+  /// From this number of judged iterations on, the memory that hides a leak hides no more than ``expected``.
+  package var enoughIterations: Int { Int((upTo * Double(iterations) / Self.expected).rounded()) }
 
   /// What so many iterations of one process can show at best.
   static func least(in iterations: Int) -> Double { keptMemory / Double(max(1, iterations)) }

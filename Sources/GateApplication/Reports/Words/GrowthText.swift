@@ -36,6 +36,9 @@ extension HiddenGrowth {
     case .level: "memory grows in each iteration, here or in the baseline; more iterations show whether that ends"
     case .fewIterations:
       "\(Format.count(iterations, "iteration")) judged; \(enoughIterations * 2) in all show more"
+    case .garbage:
+      "\(Format.count(iterations, "iteration")) judged, and the collector may reuse garbage; "
+        + "\(enoughIterations * 2) in all show more"
     case .notJudged:
       "growth is judged with \(Growth.fewestIterations) iterations or more, and there are \(iterations)"
     case .noise: "equal repetitions differ by as much; more iterations show more"

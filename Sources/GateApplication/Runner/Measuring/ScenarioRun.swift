@@ -21,6 +21,8 @@ struct ScenarioRun {
 
   private var repetitions: [RepetitionResult] = []
   private var extracts: [Extract] = []
+  /// That of the first repetition: all run the same program.
+  private var runtime: CollectedRuntime?
   /// Why a repetition does not count; no more are run after it.
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
@@ -112,6 +114,7 @@ struct ScenarioRun {
     (measurement.instances, measurement.limitedRun, measurement.times) = (instances, limitedRun, times)
     if let middle = repetitions.middle {
       measurement.composition = extracts[middle].composition
+      measurement.composition?.runtime = runtime
       measurement.compositionAtPeak = extracts[middle].compositionAtPeak
     }
     return measurement
@@ -227,6 +230,7 @@ struct ScenarioRun {
   }
 
   private mutating func append(_ result: RepetitionResult, of recording: Recording) {
+    if repetitions.isEmpty { runtime = CollectedRuntime(codeFiles: recording.composition?.codeFiles ?? []) }
     repetitions.append(result)
     extracts.append(Extract(recording))
   }
