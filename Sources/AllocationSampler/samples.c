@@ -91,14 +91,16 @@ static int64_t next_distance(void) {
 
 static __attribute__((noinline)) void take_sample(void *block, size_t given) {
   double interval = drawn_interval;
-  bytes_left = next_distance();
-  if (add_sample(block, (double)given >= interval)) hw_report_block(block, given, interval);
+  int is_large = (double)given >= interval;
+  if (bytes_left < 0) bytes_left = next_distance();
+  if (add_sample(block, is_large)) hw_report_block(block, given, interval);
 }
 
+/// Takes each block that is as large as the interval, and of the others each byte has the same chance.
 void hw_sample(void *block, size_t given) {
   if (random_state == 0) bytes_left = next_distance();
   bytes_left -= (int64_t)given;
-  if (bytes_left < 0) take_sample(block, given);
+  if (bytes_left < 0 || (double)given >= drawn_interval) take_sample(block, given);
 }
 
 /// Of small blocks one release in so many has a stack, since most are temporary; large ones are few, and each counts.

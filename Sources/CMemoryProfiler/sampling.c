@@ -21,9 +21,9 @@ int64_t hw_sampling_interval = 16384;
 
 static double samples;
 
-/// The probability with which a block is chosen.
+/// The probability with which a block is chosen: each that is as large as the interval is, as it may be what rose.
 static double chance(uint64_t size, double interval) {
-  return -expm1(-(size > 0 ? (double)size : 1) / interval);
+  return (double)size >= interval ? 1 : -expm1(-(size > 0 ? (double)size : 1) / interval);
 }
 
 double hw_estimated_size(uint64_t size) {
