@@ -84,6 +84,7 @@ struct ExplainReportTests {
       .unsampledHeap(of: .node, rise: .mebibytes(9), reason: .notLoaded),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),
       .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)), .ended(rise: .mebibytes(9)),
+      .holding(largest: [change, called, change, called]),
     ]
     try Golden.expect(findings.map { "\($0.text(of: .peak))\n" }.joined(), "explain-findings.txt")
   }

@@ -112,7 +112,7 @@ struct CheckExplanation {
   ) throws(FileError) {
     guard let rise = result.measuredRise else { return }
     guard repetitions > 0 else {
-      guard isComparable else { return result.noteNoApprovedProfile() }
+      guard isComparable else { return result.noteNoApprovedProfile(of: plan) }
       let candidate = plan.candidate(result)
       let left = budget.left(under: candidate.rule) ?? .zero
       let obstacle = ExplanationObstacle.overBudget(
@@ -132,15 +132,13 @@ struct CheckExplanation {
       try artifacts.write(build, of: result.name)
     }
     add(explanation, to: &result)
-    if explanation.comparison != nil, !isComparable {
-      result.noteNoApprovedProfile(holder: explanation.comparison?.holder)
-    }
+    if explanation.comparison != nil, !isComparable { result.noteNoApprovedProfile(of: plan) }
   }
 
   private mutating func add(_ explanation: Explanation, to result: inout ScenarioResult) {
     if explanation.comparison != nil { explanations.append(explanation) }
     result.explanation = explanation.comparison.flatMap { comparison in
-      comparison.finding.map { RiseExplanation(comparison.explained, finding: $0) }
+      (comparison.finding ?? comparison.holding).map { RiseExplanation(comparison.explained, finding: $0) }
     }
     if let obstacle = explanation.obstacle { result.notes.append(.notExplained(obstacle: obstacle)) }
   }
@@ -221,8 +219,9 @@ extension CheckPlan {
 }
 
 extension ScenarioResult {
-  fileprivate mutating func noteNoApprovedProfile(holder: FunctionChange? = nil) {
-    let obstacle = ExplanationObstacle.noApprovedProfile(commit: summary.approval?.commit, holder: holder)
+  fileprivate mutating func noteNoApprovedProfile(of plan: CheckPlan) {
+    let obstacle = ExplanationObstacle.noApprovedProfile(
+      commit: summary.approval?.commit, builds: plan.scenario.build != nil)
     notes.append(.notExplained(obstacle: obstacle))
   }
 

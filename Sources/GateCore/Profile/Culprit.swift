@@ -52,6 +52,8 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case other(part: MemoryPart, rise: Bytes)
   /// Most of what grew did not go on growing.
   case ended(rise: Bytes)
+  /// Only the new build was profiled: the functions that hold most, each without what those that it calls hold.
+  case holding(largest: [FunctionChange])
 
   package var culprit: Culprit? {
     if case .named(let culprit) = self { culprit } else { nil }
@@ -61,7 +63,7 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   package var functions: [FunctionChange] {
     switch self {
     case .named(let culprit): [culprit.change, culprit.formerRelease, culprit.laterRelease].compactMap(\.self)
-    case .spread(let largest): largest
+    case .spread(let largest), .holding(let largest): largest
     // Not named, but what changed there is as true.
     case .belowNoise(let largest?, _): [largest]
     default: []
@@ -113,12 +115,41 @@ extension ProfileComparison {
     return hasEnded(finding) ? .ended(rise: largest.rise) : finding
   }
 
-  /// What holds most of the memory, if there is only one build; nil if no function holds most of it.
-  package var holder: FunctionChange? {
-    let found = [MemoryEvidenceKind.holds, .firstTouched].compactMap { evidence in
-      growth(evidence).flatMap { culprit(among: changes(evidence), growth: $0) { _ in .zero } }
+  /// So many of those that hold most may be what rose; each is joined with what changed.
+  private static let mostHolding = 8
+  /// The share of the rise that a function must hold to be among them.
+  private static let leastHolding = 0.25
+
+  /// What may have risen, if there is only one build; nil if no function holds enough.
+  package var holding: CulpritFinding? {
+    guard before == nil else { return nil }
+    let least = Int64(Self.leastHolding * Double((measured ?? .zero).count))
+    let holders = [MemoryEvidenceKind.holds, .firstTouched].flatMap { evidence in
+      let own = ownAmounts(evidence)
+      return changes(evidence).compactMap { change -> FunctionChange? in
+        guard let amount = own[change.function], amount > 0, amount >= least else { return nil }
+        var holder = change
+        holder.now = Bytes(amount)
+        return holder
+      }
     }
-    return found.max { $0.now < $1.now }.map(addingCallers)
+    let largest = holders.sorted { ($1.now, $0.function) < ($0.now, $1.function) }.prefix(Self.mostHolding)
+    return largest.isEmpty ? nil : .holding(largest: largest.map(addingCallers))
+  }
+
+  /// What the new build holds, each block by the innermost function that is not of a language's own library.
+  private func ownAmounts(_ evidence: MemoryEvidenceKind) -> [FunctionName: Int64] {
+    var own = calls.map { evidence.amount($0.now) }
+    for call in calls { if let parent = call.parent { own[parent] -= evidence.amount(call.now) } }
+    var holders: [FunctionName?] = []
+    var sums: [FunctionName: Int64] = [:]
+    for (call, amount) in zip(calls, own) {
+      let isHolder = call.role.isNamed && !call.function.name.isEmpty && origin(of: call.function) != .language
+      let holder = isHolder ? call.function : call.parent.flatMap { holders[$0] }
+      holders.append(holder)
+      if let holder { sums[holder, default: 0] += amount }
+    }
+    return sums
   }
 
   /// The rise of pages that are not anonymous; nil if it is unknown or not clear.

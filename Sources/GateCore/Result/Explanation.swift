@@ -20,8 +20,8 @@ package struct Explanation: Sendable, Equatable {
 
 /// Why a rise is not explained.
 package enum ExplanationObstacle: Sendable, Hashable, Codable {
-  /// The approved build, of this commit, has no profile yet; this function holds most of this build's memory, if one does.
-  case noApprovedProfile(commit: String?, holder: FunctionChange?)
+  /// The approved build, of this commit, has no profile yet; `builds` says whether the project file tells how to build it.
+  case noApprovedProfile(commit: String?, builds: Bool)
   /// Targets cannot be traced here.
   case noTracing
   /// The scenario forbids tracing.

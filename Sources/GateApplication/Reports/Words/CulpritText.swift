@@ -40,6 +40,9 @@ extension FunctionChange {
   fileprivate var text: String {
     "\(Format.difference(Double(change.count))) \(evidence.words) \(path())"
   }
+
+  /// As in `held by remember() (libserver.so) ← handle_request: 28.6 MiB`, with the nearest caller.
+  fileprivate var holdingText: String { "\(evidence.words) \(path(callers: 1)): \(Format.amount(now))" }
 }
 
 extension Culprit {
@@ -87,6 +90,9 @@ extension MemoryEvidenceKind {
 }
 
 extension CulpritFinding {
+  /// More of those that hold most are not listed.
+  private static let mostHolding = 3
+
   /// One sentence: which function explains the rise, or why none is named.
   package func text(of rise: ExplainedRise) -> String {
     switch self {
@@ -105,6 +111,9 @@ extension CulpritFinding {
     case .spread(let largest):
       "the rise is spread over several functions, and none has most of it; the largest are "
         + largest.map(\.text).joined(separator: "; ")
+    case .holding(let largest):
+      "only this build was profiled, which does not show what rose; most memory is "
+        + largest.prefix(Self.mostHolding).map(\.holdingText).joined(separator: "; ")
     case .unsampledHeap(let runtime, let rise, let reason):
       "\(Format.difference(Double(rise.count))) in the garbage-collected heap of \(runtime.heapName), of which no function "
         + "is named: \(reason.text(of: runtime))"
@@ -170,11 +179,10 @@ extension RiseExplanation {
 extension ExplanationObstacle {
   func text(of scenario: ScenarioName) -> String {
     switch self {
-    case .noApprovedProfile(let commit, let holder):
-      "the approved build has no profile yet, which the next check that passes takes"
-        + (holder.map { "; now most is \($0.evidence.words) \($0.path()): \(Format.amount($0.now))" } ?? "")
+    case .noApprovedProfile(let commit, let builds):
+      "the approved build has no profile yet, which a check that passes takes if its artifacts folder is kept"
         + (commit.map { commit in
-          let options = ["--against-ref", CommitText.short(commit), "--build", "COMMAND"]
+          let options = ["--against-ref", CommitText.short(commit)] + (builds ? [] : ["--build", "COMMAND"])
           return "; \(Self.command(options, scenario)) compares with that build"
         } ?? "")
     case .noTracing: "targets cannot be traced here"
