@@ -49,10 +49,12 @@ enum BlockHeader: Equatable {
   }
 
   private static func type(_ text: HeaderText, _ language: SourceLanguage) -> BlockHeader? {
-    let words = text.outerWords
-    guard let at = words.firstIndex(where: { types.contains($0) || scopes.contains($0) }) else { return nil }
+    let (words, calls) = (text.outerWords, text.calls)
+    // `fn record(&mut self) {` is a function.
+    let found = words.firstIndex { (types.contains($0) || scopes.contains($0)) && !calls.contains($0) }
+    guard let at = found else { return nil }
     // `struct entry *find(int key) {` is a function.
-    if text.calls.contains(where: { !attributes.contains($0) }) && !["class", "record", "object"].contains(words[at]) {
+    if calls.contains(where: { !attributes.contains($0) }) && !["class", "record", "object"].contains(words[at]) {
       return nil
     }
     // In Go the name comes first, as in `type Entry struct {`.

@@ -106,8 +106,9 @@ struct FunctionExtentTests {
           }
       }
       pub async fn serve() { loop { } }
+      impl Audit { fn record(&mut self, id: u32) { self.all.push(id); } }
       """#
-    #expect(try functions(rust, "src/main.rs") == ["Cache.keep 2-8", "serve 10-10"])
+    #expect(try functions(rust, "src/main.rs") == ["Cache.keep 2-8", "serve 10-10", "Audit.record 11-11"])
     let go = """
       package main
       var limits = map[string]int{"a": 1}
