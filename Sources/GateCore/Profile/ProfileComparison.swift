@@ -32,12 +32,14 @@ package struct ProfileComparison: Sendable, Equatable {
   package var releases: Releases?
   package var releasesBefore: Releases?
 
-  /// Where only one build of a module has debug information, its inlined functions count for their callers; and what importing
-  /// a module took counts for those that import it now.
+  /// Where only one build of a module has debug information, its inlined functions count for their callers; a function with
+  /// other parameters is the same; and what importing a module took counts for those that import it now.
   package init(before: ProfileSummary? = nil, now: ProfileSummary) {
     let comparable = before.map { now.withoutInlined(in: now.modulesInlined(unlike: $0)) } ?? now
     self.now = comparable
-    self.before = before.map { $0.withoutInlined(in: $0.modulesInlined(unlike: now)).importing(like: comparable) }
+    self.before = before.map {
+      $0.withoutInlined(in: $0.modulesInlined(unlike: now)).renamed(like: comparable).importing(like: comparable)
+    }
     calls = Self.calls(self.before, self.now)
     indexes = Dictionary(
       zip(self.now.functions.map(\.name), self.now.functions.indices), uniquingKeysWith: { first, _ in first })

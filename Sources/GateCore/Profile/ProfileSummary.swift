@@ -17,7 +17,7 @@ package struct ProfileSummary: Sendable, Equatable {
 
   /// One function, with the functions that it called.
   package struct Function: Sendable, Equatable {
-    package let name: FunctionName
+    package var name: FunctionName
     package let role: FunctionRole
     /// The line that holds most, and the source file or script that it is in.
     package var line: Int?
