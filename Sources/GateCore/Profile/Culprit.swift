@@ -13,6 +13,9 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var heldWith: FunctionChange?
   /// What of it a function of an installed package holds that the program calls, if that is a good part.
   package var inPackage: FunctionChange?
+  /// Functions that it calls and that hold a clear part of it, the largest first; known only while the profile is, and not
+  /// stored.
+  package var beneath: [FunctionChange] = []
   /// What released such memory in the other build, and releases less of it now.
   package var formerRelease: FunctionChange?
   /// What releases such memory instead, and so keeps it until then; nil if nothing does.
@@ -26,6 +29,12 @@ package struct Culprit: Sendable, Hashable, Codable {
     (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
     self.othersFell = othersFell
     (self.inPackage, self.formerRelease, self.laterRelease) = (inPackage, formerRelease, laterRelease)
+  }
+}
+
+extension Culprit {
+  private enum CodingKeys: CodingKey {
+    case change, share, othersFell, isReleasedLater, heldWith, inPackage, formerRelease, laterRelease
   }
 }
 
@@ -249,32 +258,41 @@ extension ProfileComparison {
     guard let first = rises.first else { return .belowNoise(largest: nil, least: leastInAll) }
     let candidates = rises.filter { isMost($0.change.count, Self.leastShare) }
     let clear = rises.filter { $0.change > least($0) }
-    guard let chosen = culprit(among: clear, growth: growth, unclear: least) else {
+    // What a function of the language's library calls is a part of a clear rise, so that only its own noise counts.
+    let parts = rises.filter {
+      Double($0.change.count) > Double(noise.own(of: $0.function) * clearFactor) && origin(of: $0.function) != .language
+    }
+    guard let chosen = culprit(among: clear, parts, growth: growth, unclear: least) else {
       return candidates.isEmpty && first.change > least(first)
         ? .spread(largest: separate(rises))
         : .belowNoise(largest: addingCallers(first), least: least(first))
     }
+    if origin(of: chosen.function) == .language {
+      let largest = separate(parts)
+      if isMost(largest.map(\.change.count).reduce(0, +), Self.leastShare) { return .spread(largest: largest) }
+    }
     let (isReleasedLater, formerRelease) = (isReleasedLater(chosen), formerRelease(of: chosen))
-    let laterRelease = formerRelease == nil ? nil : laterRelease(of: chosen)
-    return .named(
-      culprit: Culprit(
-        change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
-        othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
-        heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
-        inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
-        laterRelease: laterRelease))
+    let laterRelease = formerRelease.flatMap { self.laterRelease(of: chosen, insteadOf: $0) }
+    var culprit = Culprit(
+      change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
+      othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
+      heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
+      inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
+      laterRelease: laterRelease)
+    culprit.beneath = beneath(chosen, among: parts)
+    return .named(culprit: culprit)
   }
 
   /// A function that holds more than this multiple of the rise looks wrong without a word on the rest: sampling alone is
   /// off by less.
   private static let clearExcess = 1.1
 
-  /// What other memory of the process fell by, if a function holds clearly more than the metric and the process rose by.
+  /// What the metric rose by less than a function that holds clearly more than it and the process rose by.
   private func fallBeside(_ chosen: FunctionChange, of rise: Bytes) -> Bytes? {
     guard let own = self.rise, Double(chosen.change.count) > Self.clearExcess * Double(max(own, rise).count) else {
       return nil
     }
-    return chosen.change - own
+    return chosen.change - rise
   }
 
   /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
@@ -291,6 +309,19 @@ extension ProfileComparison {
     }
     let largest = inner.map(\.change).max()
     return mostSpecific(of: inner.filter { $0.change == largest }, unclear: { _ in .zero })
+  }
+
+  /// The share of what a function holds from which one that it calls may have to do with it.
+  private static let leastBeneath = 0.1
+
+  private func beneath(_ chosen: FunctionChange, among parts: [FunctionChange]) -> [FunctionChange] {
+    let called = functions(calledBy: chosen.function).subtracting([chosen.function])
+    let least = Self.leastBeneath * Double(chosen.change.count)
+    return parts.filter { Double($0.change.count) >= least && called.contains($0.function) }.map { part in
+      var part = part
+      part.frames = [frame(of: part.function)]
+      return part
+    }
   }
 
   /// The largest ones that hold different memory; of two that share most of what one of them holds, the one that is called if
@@ -334,26 +365,44 @@ extension ProfileComparison {
     return sum
   }
 
+  /// The share of a package's function from which one of the program that it calls stands for it.
+  private static let mostOfPackage = 0.5
+
   /// The most specific of the functions that hold most of the growth.
   ///
-  /// The language's library is rarely what changed. So a function of it stands for one of a package or of the program: for
-  /// one that it calls, as an event loop does, unless most of the growth came past that, or else for one that calls it.
+  /// The language's library is rarely what changed, and neither is a framework. So a function of a package that calls the
+  /// program, as a dispatcher does, stands for the function of the program that most of it came through; and one of the library stands
+  /// for one of a package or of the program: for one that it calls, as an event loop does, unless most of the growth came past
+  /// that, or else for one that calls it.
   private func culprit(
-    among rises: [FunctionChange], growth: Bytes, unclear: (FunctionChange) -> Bytes
+    among rises: [FunctionChange], _ parts: [FunctionChange], growth: Bytes, unclear: (FunctionChange) -> Bytes
   ) -> FunctionChange? {
     func most(_ rises: [FunctionChange], of amount: Bytes) -> FunctionChange? {
       let least = Self.leastShare * Double(amount.count)
       return mostSpecific(of: rises.filter { Double($0.change.count) >= least }, unclear: unclear)
     }
-    guard let chosen = most(rises, of: growth), origin(of: chosen.function) == .language else {
-      return most(rises, of: growth)
-    }
-    let others = rises.filter { !$0.function.name.isEmpty && origin(of: $0.function) != .language }
+    guard let chosen = most(rises, of: growth) else { return nil }
     let called = functions(calledBy: chosen.function)
-    let inner = others.filter {
-      called.contains($0.function) && Double($0.change.count) > (1 - Self.leastShare) * Double(growth.count)
+    let others = parts.filter { !$0.function.name.isEmpty && $0.function != chosen.function }
+    func largest(_ inner: [FunctionChange]) -> FunctionChange? {
+      guard let largest = inner.max(by: { $0.change < $1.change }) else { return nil }
+      let beneath = functions(calledBy: largest.function)
+      return most(inner.filter { beneath.contains($0.function) }, of: largest.change)
     }
-    return inner.map(\.change).max().flatMap { most(inner, of: $0) } ?? most(others, of: growth) ?? chosen
+    switch origin(of: chosen.function) {
+    case .program: return chosen
+    case .package:
+      return largest(
+        others.filter {
+          called.contains($0.function) && origin(of: $0.function) == .program
+            && Double($0.change.count) > Self.mostOfPackage * Double(chosen.change.count)
+        }) ?? chosen
+    case .language:
+      return largest(
+        others.filter {
+          called.contains($0.function) && Double($0.change.count) > (1 - Self.leastShare) * Double(growth.count)
+        }) ?? most(others, of: growth) ?? chosen
+    }
   }
 
   /// The one that holds least in the new build; of those that do not clearly hold more the innermost.

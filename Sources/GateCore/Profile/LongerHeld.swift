@@ -60,15 +60,18 @@ extension ProfileComparison {
       let now = releases?.allocated(by: change.function),
       Double(now - before) < Self.mostAllocated * Double(change.change.count)
     else { return nil }
-    return releasesBefore.flatMap { releaser(of: change, in: $0) { -$0 } }
+    let found = releasesBefore.flatMap { releaser(of: change, in: $0) { -$0 } }
+    // That a function released its own memory says nothing of what keeps it now.
+    return found.flatMap { $0.function == change.function ? nil : $0 }
   }
 
   /// The part of a rise by which a function may allocate more than before if its releases are to explain the rise.
   private static let mostAllocated = 0.5
 
-  /// What releases now what another function did before; nil if nothing does.
-  func laterRelease(of change: FunctionChange) -> FunctionChange? {
-    releases.flatMap { releaser(of: change, in: $0) { $0 } }
+  /// What releases now most of what another function did before; nil if nothing does, as of a leak.
+  func laterRelease(of change: FunctionChange, insteadOf former: FunctionChange) -> FunctionChange? {
+    let later = releases.flatMap { releaser(of: change, in: $0) { $0 } }
+    return later.flatMap { Double($0.change.count) >= -Self.leastShare * Double(former.change.count) ? $0 : nil }
   }
 
   /// Of those whose releases changed most in one direction the innermost function.

@@ -142,6 +142,46 @@ struct InstalledPackagesTests {
     #expect(try change(stacks).function.description == "asyncio/runners.py:run")
   }
 
+  @Test("What the language's library only calls is a rise that is spread over these functions")
+  func spreadBelowLibrary() throws {
+    let run = "std/threading.py:run"
+    let larger = ["\(run) pkg/zarr/store.py:read": Int64(5_000_000), "\(run) pkg/zarr/store.py:write": 4_000_000]
+    #expect(try change(larger).function.name == "read")
+    let stacks: [String: Int64] = [
+      "\(run) pkg/zarr/store.py:read": 2_900_000, "\(run) pkg/zarr/store.py:write": 2_800_000,
+      "\(run) pkg/zarr/codec.py:pack": 2_700_000, run: 1_600_000,
+    ]
+    let comparison = ProfileComparison(before: PythonStack.build([:]), now: PythonStack.build(stacks))
+    guard case .spread(let largest)? = comparison.finding else {
+      Issue.record("\(String(describing: comparison.finding))")
+      return
+    }
+    #expect(largest.map(\.function.name) == ["read", "write", "pack"])
+  }
+
+  @Test("A function with other parameters, or in another folder of its package, is the same one")
+  func renamed() throws {
+    let native = try change(
+      ["server!load(long)": 9_000_000, "server!index(char*)": 5_000_000], before: ["server!load(int)": 9_000_000])
+    #expect(native.function.name == "index(char*)")
+    let before: [String: Int64] = ["app.py:main pkg/rdflib/plugins/memory.py:add": 7_000_000]
+    let moved = try change(["app.py:main pkg/rdflib/plugins/stores/memory.py:add": 18_000_000], before: before)
+    #expect(moved.function.module == "rdflib/plugins/stores/memory.py" && moved.change == Bytes(11_000_000))
+    let overloads = ["server!load(char)": Int64(2_000_000), "server!load(long)": 9_000_000]
+    let other = try change(overloads, before: ["server!load(int)": 2_000_000])
+    #expect(other.change == Bytes(9_000_000), "which of them it was is unknown")
+  }
+
+  @Test("The program's function that a framework calls is named, and not the framework's dispatcher")
+  func dispatcher() throws {
+    let dispatch = "app.py:<module> pkg/flask/app.py:dispatch"
+    let change = try change([
+      "\(dispatch) snippets.py:find snippets.py:make": 4_000_000, "\(dispatch) snippets.py:find": 1_500_000,
+      "\(dispatch) pkg/flask/json.py:dump": 2_500_000,
+    ])
+    #expect(change.function.description == "snippets.py:find")
+  }
+
   @Test("Where callers fork, the nearest that the branches have in common is next")
   func fork() throws {
     let main = "app.py:main pkg/square/client.py:<module>"
