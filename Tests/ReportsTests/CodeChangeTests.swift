@@ -71,13 +71,19 @@ struct CodeChangeTests {
     changes.otherFiles = 0
     let text = try #require(Self.explanation(changes).changesText)
     #expect(
-      text == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
-        + "commit 57dc3d9c0; changed elsewhere: requirements.txt (six 1.0 added)")
+      text
+        == "pillow 9.0 → 9.1 was changed since the approved commit 57dc3d9c0 in requirements.txt; its open() is on the "
+        + "call stack; changed elsewhere: requirements.txt (six 1.0 added)")
     changes.elsewhere[0].dependencies[1].function = FunctionName(module: "six.py", name: "add", isScript: true)
     let both = try #require(Self.explanation(changes).changesText)
     #expect(
-      both == "pillow 9.0 → 9.1 in requirements.txt, whose open() is on the call stack, was changed since the approved "
-        + "commit 57dc3d9c0, and so was six 1.0 added, whose add() is on it")
+      both
+        == "pillow 9.0 → 9.1 was changed since the approved commit 57dc3d9c0 in requirements.txt; its open() is on the "
+        + "call stack, and so is add() of six 1.0 added")
+    changes.elsewhere[0].dependencies.removeLast()
+    changes.functions = Self.branch.functions
+    let beside = try #require(Self.explanation(changes).changesText)
+    #expect(beside.hasPrefix("pillow 9.0 → 9.1 was changed since") && beside.contains("; also remember() at"))
   }
 
   @Test("A type that a function on the call stack uses is named as one, and so is its part in the agent's report")

@@ -115,8 +115,18 @@ struct CodeChangeSearch {
     for base in bases {
       let texts = ChangedTexts(
         base.git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
-      if let changes = changes(of: onStacks(stacks, texts), texts, since: base) { return changes }
+      let hits = onStacks(stacks, texts)
+      if var changes = changes(of: hits, texts, since: base) {
+        changes.elsewhere = dependencies(within: hits, since: base, finding, of: scenario)
+        return changes
+      }
       searched.append((base, texts))
+    }
+    for base in bases {
+      let inner = beneath(finding)
+      let texts = ChangedTexts(
+        base.git, frames: inner.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
+      if let changes = changes(of: onStacks(inner, texts), texts, since: base) { return changes }
     }
     for index in searched.indices {
       let base = searched[index].base
@@ -134,6 +144,31 @@ struct CodeChangeSearch {
     guard !hits.isEmpty else { return nil }
     let functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
     return CodeChanges(base: base.git.base, origin: base.origin, functions: functions)
+  }
+
+  /// The share of what is named from which a function that it calls explains it, if nothing on its stack changed.
+  private static let leastBeneath = 0.3
+
+  private func beneath(_ finding: CulpritFinding) -> [[StackFrame]] {
+    guard let culprit = finding.culprit else { return [] }
+    let least = Self.leastBeneath * Double(culprit.change.change.count)
+    return culprit.beneath.filter { Double($0.change.count) >= least }.map(\.frames)
+  }
+
+  /// The dependencies with another version whose code is further in than what changed on the stacks: that may be what calls
+  /// them as before.
+  private func dependencies(
+    within hits: [StackJoin.Hit], since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName
+  ) -> [ChangedPlace] {
+    guard base.git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }),
+      let innermost = hits.map(\.depth).min()
+    else { return [] }
+    let outer = Set(finding.stacks.flatMap { $0.dropFirst(innermost) }.map(\.function))
+    return elsewhere(since: base, finding, of: scenario).elsewhere.compactMap { place in
+      var place = place
+      place.dependencies.removeAll { $0.function.map(outer.contains) ?? true }
+      return place.dependencies.isEmpty ? nil : place
+    }
   }
 
   private func onStacks(_ stacks: [[StackFrame]], _ texts: ChangedTexts) -> [StackJoin.Hit] {
@@ -173,8 +208,7 @@ struct CodeChangeSearch {
     for path in ranked.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
       if let place = known[path].flatMap({ place(of: $0, git) }) { places.append(place) }
     }
-    let inPackage = finding.culprit?.inPackage.map { [StackFrame(function: $0.function)] }
-    let frames = finding.stacks.flatMap(\.self) + (inPackage ?? [])
+    let frames = finding.stacks.flatMap(\.self) + (finding.culprit?.beneath ?? []).flatMap(\.frames)
     let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
     changes.elsewhere = StackDependencies(frames, installed: packages.names).marked(places)
     changes.otherFiles = ranked.count - changes.elsewhere.count
@@ -246,9 +280,12 @@ private struct ChangedTexts {
     func lines(_ lines: [String]?) -> [String] {
       (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
+    // Of a new file the lines around the function.
+    let first = hit.part.now.count > Self.mostLines ? max(0, hit.line - hit.part.now.lowerBound - 2) : 0
     return ChangedFunction(
       function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
-      removed: lines(file?.removed(hit.part)), added: lines(file?.added(hit.part)), commits: authors.commits,
+      removed: lines(file?.removed(hit.part)), added: lines((file?.added(hit.part)).map { Array($0.dropFirst(first)) }),
+      commits: authors.commits,
       isUncommitted: authors.isUncommitted)
   }
 }

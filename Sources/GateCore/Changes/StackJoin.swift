@@ -24,7 +24,7 @@ package struct StackJoin {
     /// Whether it is a value in the file of the function that uses it.
     package var isOwnValue = false
     /// How far from the innermost function.
-    var depth: Int
+    package var depth: Int
     /// How many lines are between the change and the frame's statement, 0 for its own line; nil if that is unknown.
     var distance: Int?
 

@@ -11,7 +11,9 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
 
   /// The runtime of a process that has mapped the code of these files, such as `libjvm.so`.
   ///
-  /// - Parameter isGo: Whether a program, which has no name in common with others of Go, contains ``goBuildInformation``.
+  /// - Parameters:
+  ///   - codeFiles: Their paths.
+  ///   - isGo: Whether a program, which has no name in common with others of Go, contains ``goBuildInformation``.
   package init?(codeFiles: [String], isGo: (String) -> Bool) {
     let names = codeFiles.map { String($0.split(separator: "/").last ?? "") }
     let named = Self.allCases.first { runtime in names.contains(where: runtime.isNamed) }

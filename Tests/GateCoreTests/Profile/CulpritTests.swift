@@ -51,13 +51,14 @@ struct CulpritTests {
     #expect(holes == .other(part: .heapOverhead, rise: .mebibytes(5)))
   }
 
-  @Test("Without another build, the innermost functions that hold a good part of the rise are listed, the largest first")
+  @Test("Without another build, the innermost functions that hold a part of the rise are listed, the largest first")
   func oneBuild() throws {
     let leaking = stacks(server, adding: "\(request);server!remember", .init(live: 30_000_000))
     let now = try #require(ProfileSummary([MemoryProfile](repeating: .init(leaking), count: 3)))
     var comparison = ProfileComparison(now: now)
     func names() -> [String] { comparison.holding?.functions.map(\.function.description) ?? [] }
-    #expect(comparison.finding == nil && names().prefix(3) == ["server!remember", "server!load_table", "server!cache_put"])
+    #expect(
+      comparison.finding == nil && names().prefix(3) == ["server!remember", "server!load_table", "server!cache_put"])
     let first = try #require(comparison.holding?.functions.first)
     #expect(first.now == Bytes(30_200_000) && first.before == nil && !first.frames.isEmpty)
     comparison.measured = .mebibytes(100)

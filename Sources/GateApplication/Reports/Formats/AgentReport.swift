@@ -114,10 +114,11 @@ private struct AgentScenario {
       return cause + [explanation.changesText.map { AgentLine(.change, "changed", $0) }].compactMap(\.self)
     }
     let place = "\(first.placeText), \(first.isUncommitted ? "not committed" : changes.sinceText)"
+    let dependency = changes.dependencyText.map { AgentLine(.change, "changed", $0) }
     let others = changes.functions.dropFirst().map { AgentLine(.others, "also changed", $0.placeText) }
     let commits = first.commits.map { AgentLine(.commit, "commit", $0.lineText) }
     let diff = first.diff.map { AgentLine(.diff, "  \($0)") }
-    return cause + [AgentLine(.change, "changed", place)] + commits + diff + others
+    return cause + [dependency, AgentLine(.change, "changed", place)].compactMap(\.self) + commits + diff + others
   }
 
   private var notExplained: [AgentLine] {

@@ -15,19 +15,23 @@ extension RiseExplanation {
 extension CodeChanges {
   /// As in `remember() at cache.c:120 was changed in this branch: 4f2c9e1ab Keep headers (Ada)`.
   fileprivate var text: String {
-    guard let first = functions.first else {
-      if let text = dependencyText { return text }
-      return "nothing on the call stack was changed \(sinceText)"
-        + (elsewhere.isEmpty
-          ? ", and neither was any other file"
-          : "; changed elsewhere: \(placesText(elsewhere))")
+    // With changed functions only the dependencies whose code these call.
+    if let dependencyText { return dependencyText + (functions.isEmpty ? "" : "; also \(functionsText)") }
+    guard functions.isEmpty else {
+      return functionsText + (elsewhere.isEmpty ? "" : "; changed elsewhere: \(placesText(elsewhere))")
     }
+    return "nothing on the call stack was changed \(sinceText)"
+      + (elsewhere.isEmpty
+        ? ", and neither was any other file of the repository" : "; changed elsewhere: \(placesText(elsewhere))")
+  }
+
+  private var functionsText: String {
+    guard let first = functions.first else { return "" }
     let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
     let others = functions.dropFirst().map { function in
       "\(function.placeText)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
     }
     return "\(first.placeText) \(changed)" + (others.isEmpty ? "" : "; also " + others.joined(separator: "; "))
-      + (elsewhere.isEmpty ? "" : "; changed elsewhere: \(placesText(elsewhere))")
   }
 
   /// As in `no call stack is known; changed since the approved commit 57dc3d9c0: Makefile: 4f2c9e1ab Link with tcmalloc (Ada)`.
@@ -47,18 +51,20 @@ extension CodeChanges {
     }
   }
 
-  /// As in `ijson 3.5.1 → 3.5.0 in requirements.txt, whose number() is on the call stack, was changed in this branch`; nil if
-  /// no dependency on the call stack changed.
-  private var dependencyText: String? {
+  /// As in `ijson 3.5.1 → 3.5.0 was changed in this branch in requirements.txt; its number() is on the call stack`; nil if no
+  /// dependency on the call stack changed.
+  var dependencyText: String? {
     guard var place = elsewhere.first, let dependency = place.dependencies.first, let part = dependency.partText
     else { return nil }
     let more = place.dependencies.dropFirst().prefix { $0.function != nil }
-    let also = more.compactMap { other in other.partText.map { "\(other.text(in: place.file)), whose \($0) is on it" } }
+    let also = more.compactMap { other in other.partText.map { "\($0) of \(other.text(in: place.file))" } }
     place.dependencies.removeFirst(1 + more.count)
+    let commit = place.commits.first.map { " (\($0.lineText))" } ?? ""
+    place.commits = []
     let others = (place.dependencies.isEmpty ? [] : [place]) + elsewhere.dropFirst()
-    let changed = "\(dependency.text(in: place.file)) in \(TerminalText.safe(place.file))"
-    return "\(changed), whose \(part) is on the call stack, was changed \(sinceText)"
-      + (also.isEmpty ? "" : ", and so was \(also.joined(separator: ", and "))")
+    let changed = "\(dependency.text(in: place.file)) was changed \(sinceText) in \(TerminalText.safe(place.file))"
+    return "\(changed)\(commit); its \(part) is on the call stack"
+      + (also.isEmpty ? "" : ", and so is \(also.joined(separator: ", and "))")
       + (others.isEmpty ? "" : "; changed elsewhere: \(placesText(others))")
   }
 
@@ -118,7 +124,7 @@ extension DependencyChange {
   /// Its function on the call stack; nil without one.
   fileprivate var partText: String? {
     // As of the code of a module outside of functions.
-    function.map { $0.name.hasPrefix("<") ? TerminalText.safe($0.module) : $0.displayText }
+    function.map { $0.name.isEmpty ? "code" : $0.name.hasPrefix("<") ? TerminalText.safe($0.module) : $0.displayText }
   }
 
   /// As in `pillow 9.0 → 9.1` or `six 1.0 added`, without the name of the file itself.

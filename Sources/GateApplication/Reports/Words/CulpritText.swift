@@ -49,7 +49,7 @@ extension Culprit {
   /// As in `85 % of the rise`, or `all of the rise (other memory fell by 6.7 MiB)`.
   fileprivate func shareText(of rise: ExplainedRise) -> String {
     let others = othersFell.map { " (other memory fell by \(Format.amount($0)))" } ?? ""
-    return "\(share < 1 ? Format.share(share * 100) : "all") of \(rise.name)\(others)"
+    return "\(share < 0.995 ? Format.share(share * 100) : "all") of \(rise.name)\(others)"
   }
 
   /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so)`.

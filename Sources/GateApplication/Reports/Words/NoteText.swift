@@ -54,7 +54,7 @@ extension Note {
         + ScenarioText.changes(in: keys, commands: (before, now), labels: ("baseline", "now"))
     case .otherProgram(let before, let now):
       "the largest process is `\(now)`, and was `\(before)` in the baseline"
-    case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
+    case .ungatedRises(let rises): "rose, but is not judged: \(Self.list(rises))"
     case .risesWithinTolerance(let rises): "rose within the tolerance: \(Self.list(rises))"
     case .hiddenGrowth(let growth): growth.displayText
     case .metricLost(let metric, let before, let all, let now, let total):

@@ -36,7 +36,7 @@ extension RecordingNote {
       "without a tracer, the processes were not all read for up to \(Format.exactTime(gap)): one may have had more memory"
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
-        + "not followed, so that a program started by one of them was found by search and its peak sampled"
+        + "not followed, so that a program that one of them starts is found by search and its peak sampled"
     case .notLinear(let axis, let shape):
       "memory does not grow in proportion to `\(axis)`: \(shape.displayText); bytes_per_item is an average"
     case .ballastMissing(let command, let code):

@@ -20,9 +20,12 @@ extension MetricResult {
       case .aboveLimit(let excess): [limitText(atLeastBy: excess), isRise ? riseText : nil]
       case .nearLimit(let low, let high):
         ["\(metric) is between \(amount(low)) and \(amount(high)) (95\(Format.space)% interval), \(limitText)"]
-      case .riseWhileSettling: [riseText, "\(Growth.settlingText); a longer scenario shows which"]
+      case .riseWhileSettling: [riseText, "\(Growth.settlingText); a longer scenario shows whether it ends"]
       case .aboveLimitWhileSettling:
-        ["\(metric) is above its limit of \(limitAmount)", "\(Growth.settlingText); a longer scenario shows which"]
+        [
+          "\(metric) is above its limit of \(limitAmount)",
+          "\(Growth.settlingText); a longer scenario shows whether it ends",
+        ]
       case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
       case .doesNotSurvive(let run):
         ["does not survive \(Format.amount(run.limit)): \(run.outcomeText)", run.timeText, run.evidenceText]

@@ -85,7 +85,10 @@ struct CheckHistory {
     let first = querying { history throws(HistoryError) in
       try history.firstNaming(culprit.change.function, over: scenario.approval, in: selection)
     }
-    return (first ?? nil).map { .init(id: $0.id, commit: $0.commit) }
+    // Earlier runs of the same commit do not date it.
+    return (first ?? nil).flatMap { first in
+      first.commit != nil && first.commit == run.commit ? nil : .init(id: first.id, commit: first.commit)
+    }
   }
 
   private mutating func series(
