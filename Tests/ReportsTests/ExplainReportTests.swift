@@ -65,6 +65,7 @@ struct ExplainReportTests {
     var (later, copied, whole, inner) = (culprit, culprit, culprit, culprit)
     (later.isReleasedLater, whole.share, inner.inPackage) = (true, 1, change)
     whole.othersFell = .mebibytes(7)
+    whole.processes = .init(before: 3, now: 4)
     var (overlap, former, instead) = (later, culprit, later)
     overlap.heldWith = change
     (former.formerRelease, instead.formerRelease, instead.laterRelease) = (called, called, change)

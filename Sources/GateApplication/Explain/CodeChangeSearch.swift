@@ -105,8 +105,8 @@ struct CodeChangeSearch {
     let git: GitComparison
   }
 
-  /// The changes since the first base with a changed function on the stacks, or else with what those on the stacks use, or
-  /// else what changed since the first.
+  /// The changes since the first base with a changed function on the stacks, or else beneath them, or else with what those on
+  /// the stacks use, or else what changed since the first.
   private func changes(
     behind finding: CulpritFinding, of scenario: ScenarioName, since bases: [KnownBase]
   ) -> CodeChanges? {
@@ -122,8 +122,8 @@ struct CodeChangeSearch {
       }
       searched.append((base, texts))
     }
-    for base in bases {
-      let inner = beneath(finding)
+    let inner = beneath(finding)
+    for base in bases where !inner.isEmpty {
       let texts = ChangedTexts(
         base.git, frames: inner.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
       if let changes = changes(of: onStacks(inner, texts), texts, since: base) { return changes }
@@ -285,7 +285,6 @@ private struct ChangedTexts {
     return ChangedFunction(
       function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
       removed: lines(file?.removed(hit.part)), added: lines((file?.added(hit.part)).map { Array($0.dropFirst(first)) }),
-      commits: authors.commits,
-      isUncommitted: authors.isUncommitted)
+      commits: authors.commits, isUncommitted: authors.isUncommitted)
   }
 }

@@ -13,20 +13,21 @@ package enum ElsewhereChanges {
   ]
   private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
 
-  /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, and
-  /// documentation, tests and hidden files last.
+  /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, then tests and hidden
+  /// files; documentation only if nothing else changed.
   ///
   /// Ignored are folders and files that do not belong to the program, such as the baselines.
   package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
     let own = paths.filter { path in !ignored.contains { path == $0 || path.hasPrefix("\($0)/") } }
-    return own.sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
+    let others = own.filter { Rank($0) != .documentation }
+    return (others.isEmpty ? own : others).sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
   }
 
   /// Whether a file may be code or data of the program.
-  package static func isOfProgram(_ path: String) -> Bool { Rank(path) != .other }
+  package static func isOfProgram(_ path: String) -> Bool { Rank(path).rawValue < Rank.other.rawValue }
 
   private enum Rank: Int {
-    case dependencies, code, data, other
+    case dependencies, code, data, other, documentation
 
     init(_ path: String) {
       let parts = path.split(separator: "/")
@@ -35,7 +36,9 @@ package enum ElsewhereChanges {
       let isOther = parts.dropLast().contains(where: tests.contains) || parts.contains { $0.hasPrefix(".") }
       if DependencyVersions.are(in: path) {
         self = .dependencies
-      } else if isText || isOther {
+      } else if isText {
+        self = .documentation
+      } else if isOther {
         self = .other
       } else {
         self = SourceLanguage(path: path) == nil ? .data : .code

@@ -20,6 +20,15 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var formerRelease: FunctionChange?
   /// What releases such memory instead, and so keeps it until then; nil if nothing does.
   package var laterRelease: FunctionChange?
+  /// How many processes of this name hold it in each build; nil if there are as many as before.
+  package var processes: ProcessCounts?
+
+  package struct ProcessCounts: Sendable, Hashable, Codable {
+    package var before: Int
+    package var now: Int
+
+    package init(before: Int, now: Int) { (self.before, self.now) = (before, now) }
+  }
 
   package init(
     change: FunctionChange, share: Double, othersFell: Bytes? = nil, isReleasedLater: Bool = false,
@@ -34,7 +43,7 @@ package struct Culprit: Sendable, Hashable, Codable {
 
 extension Culprit {
   private enum CodingKeys: CodingKey {
-    case change, share, othersFell, isReleasedLater, heldWith, inPackage, formerRelease, laterRelease
+    case change, share, othersFell, isReleasedLater, heldWith, inPackage, formerRelease, laterRelease, processes
   }
 }
 
@@ -280,6 +289,7 @@ extension ProfileComparison {
       inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
       laterRelease: laterRelease)
     culprit.beneath = beneath(chosen, among: parts)
+    if now.processes != before.processes { culprit.processes = .init(before: before.processes, now: now.processes) }
     return .named(culprit: culprit)
   }
 

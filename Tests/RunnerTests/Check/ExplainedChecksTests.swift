@@ -40,7 +40,7 @@ struct ExplainedChecksTests {
     #expect(project.measurer.profiled.isEmpty && !project.exists(stored), "nothing was approved yet")
     let passing = try project.check()
     #expect(passing.code == .pass && project.measurer.profiled.count == 3, "no warm-up")
-    #expect(passing.text.contains("note: profiled 1 passing scenario once, to explain a later rise"), "\(passing.text)")
+    #expect(passing.text.contains("note: profiled 1 passing scenario to explain a later rise"), "\(passing.text)")
     #expect(try project.read(kept).contains("server!remember") && !project.exists(stored))
     let next = try project.check()
     #expect(next.code == .pass && project.measurer.profiled.count == 3 && !next.text.contains("profiled"))

@@ -52,6 +52,11 @@ extension Culprit {
     return "\(share < 0.995 ? Format.share(share * 100) : "all") of \(rise.name)\(others)"
   }
 
+  /// As in `; in 4 processes, before in 3`.
+  fileprivate var processesText: String {
+    processes.map { "; in \(Format.count($0.now, "process", plural: "processes")), before in \($0.before)" } ?? ""
+  }
+
   /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so)`.
   fileprivate var packageText: String {
     inPackage.map { "; \(Format.difference(Double($0.change.count))) of it by \($0.path(callers: 0))" } ?? ""
@@ -97,7 +102,7 @@ extension CulpritFinding {
   package func text(of rise: ExplainedRise) -> String {
     switch self {
     case .named(let culprit):
-      "\(culprit.change.text), \(culprit.shareText(of: rise))\(culprit.packageText)\(culprit.overlapText)"
+      "\(culprit.change.text), \(culprit.shareText(of: rise))\(culprit.processesText)\(culprit.packageText)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
     case .mapped(let mapped): mapped.text

@@ -144,7 +144,7 @@ extension RunNote {
         + "checkout does not have it; fetch more history"
     case .tookProfiles(let count, let left):
       let rest = left > 0 ? "; \(Format.count(left, "more")) will get one in the next check" : ""
-      return "profiled \(Format.count(count, "passing scenario")) once, to explain a later rise\(rest)"
+      return "profiled \(Format.count(count, "passing scenario")) to explain a later rise\(rest)"
     case .lacksProfile(let scenario, let obstacle):
       let reason = obstacle.text(of: scenario)
       return "a later rise of \(scenario) cannot be explained yet: \(reason); the next check tries again"
