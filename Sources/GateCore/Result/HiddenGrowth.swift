@@ -35,7 +35,10 @@ package struct HiddenGrowth: Sendable, Hashable, Codable {
   private static let keptMemory = 128.0 * 1024
 
   /// From this number of judged iterations on, the memory that hides a leak hides no more than ``expected``.
-  package var enoughIterations: Int { Int((upTo * Double(iterations) / Self.expected).rounded()) }
+  package var enoughIterations: Int { Int(min(Self.most, upTo * Double(iterations) / Self.expected).rounded()) }
+
+  /// A file may have any amounts.
+  private static let most = 1e12
 
   /// What so many iterations of one process can show at best.
   static func least(in iterations: Int) -> Double { keptMemory / Double(max(1, iterations)) }
