@@ -1,8 +1,8 @@
 extension ProfileSummary {
   /// The same with the names of the other build for functions that have changed their parameters, or a script its folder.
   ///
-  /// Those are one function, whose memory before is no fall and whose memory now no rise. What is left over on both sides is
-  /// matched if each side has just one of a name.
+  /// Otherwise what such a function held before would count as a fall, and what it holds now as a rise. Two functions that
+  /// only one build has are matched if each build has just one of that name.
   func renamed(like other: ProfileSummary) -> ProfileSummary {
     let (own, others) = (Set(functions.map(\.name)), Set(other.functions.map(\.name)))
     let new = Self.unique(others.subtracting(own))
