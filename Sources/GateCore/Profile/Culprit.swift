@@ -355,27 +355,22 @@ extension ProfileComparison {
       return mostSpecific(of: rises.filter { Double($0.change.count) >= least }, unclear: unclear)
     }
     guard let chosen = most(rises, of: growth) else { return nil }
+    let origin = origin(of: chosen.function)
+    if origin == .program { return chosen }
     let called = functions(calledBy: chosen.function)
     let others = parts.filter { !$0.function.name.isEmpty && $0.function != chosen.function }
-    func largest(_ inner: [FunctionChange]) -> FunctionChange? {
-      guard let largest = inner.max(by: { $0.change < $1.change }) else { return nil }
-      let beneath = functions(calledBy: largest.function)
-      return most(inner.filter { beneath.contains($0.function) }, of: largest.change)
+    let least =
+      origin == .package
+      ? Self.mostOfPackage * Double(chosen.change.count) : (1 - Self.leastShare) * Double(growth.count)
+    let inner = others.filter { other in
+      called.contains(other.function) && Double(other.change.count) > least
+        && (origin == .language || self.origin(of: other.function) == .program)
     }
-    switch origin(of: chosen.function) {
-    case .program: return chosen
-    case .package:
-      return largest(
-        others.filter {
-          called.contains($0.function) && origin(of: $0.function) == .program
-            && Double($0.change.count) > Self.mostOfPackage * Double(chosen.change.count)
-        }) ?? chosen
-    case .language:
-      return largest(
-        others.filter {
-          called.contains($0.function) && Double($0.change.count) > (1 - Self.leastShare) * Double(growth.count)
-        }) ?? most(others, of: growth) ?? chosen
+    guard let largest = inner.max(by: { $0.change < $1.change }) else {
+      return (origin == .language ? most(others, of: growth) : nil) ?? chosen
     }
+    let beneath = functions(calledBy: largest.function)
+    return most(inner.filter { beneath.contains($0.function) }, of: largest.change) ?? chosen
   }
 
   /// The one that holds least in the new build; of those that do not clearly hold more the innermost.
