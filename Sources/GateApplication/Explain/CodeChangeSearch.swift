@@ -113,9 +113,7 @@ struct CodeChangeSearch {
     let stacks = finding.stacks
     var searched: [(base: KnownBase, texts: ChangedTexts)] = []
     for base in bases {
-      let texts = ChangedTexts(
-        base.git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
-      let hits = onStacks(stacks, texts)
+      let (hits, texts) = joined(stacks, of: scenario, since: base)
       if var changes = changes(of: hits, texts, since: base) {
         changes.elsewhere = dependencies(within: hits, since: base, finding, of: scenario)
         return changes
@@ -124,9 +122,8 @@ struct CodeChangeSearch {
     }
     let inner = beneath(finding)
     for base in bases where !inner.isEmpty {
-      let texts = ChangedTexts(
-        base.git, frames: inner.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
-      if let changes = changes(of: onStacks(inner, texts), texts, since: base) { return changes }
+      let (hits, texts) = joined(inner, of: scenario, since: base)
+      if let changes = changes(of: hits, texts, since: base) { return changes }
     }
     for index in searched.indices {
       let base = searched[index].base
@@ -160,22 +157,27 @@ struct CodeChangeSearch {
   private func dependencies(
     within hits: [StackJoin.Hit], since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName
   ) -> [ChangedPlace] {
-    guard base.git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }),
-      let innermost = hits.map(\.depth).min()
-    else { return [] }
+    let all = base.git.files.filter(\.isDependency).map(\.path)
+    let files = ElsewhereChanges.ranked(all, ignoring: ignored.compactMap(base.git.relative))
+    guard !files.isEmpty, let innermost = hits.map(\.depth).min() else { return [] }
     let outer = Set(finding.stacks.flatMap { $0.dropFirst(innermost) }.map(\.function))
-    return elsewhere(since: base, finding, of: scenario).elsewhere.compactMap { place in
+    return places(of: files, base.git, finding, of: scenario).compactMap { place in
       var place = place
       place.dependencies.removeAll { $0.function.map(outer.contains) ?? true }
       return place.dependencies.isEmpty ? nil : place
     }
   }
 
-  private func onStacks(_ stacks: [[StackFrame]], _ texts: ChangedTexts) -> [StackJoin.Hit] {
+  /// What changed on the stacks, with the texts that it was found in.
+  private func joined(
+    _ stacks: [[StackFrame]], of scenario: ScenarioName, since base: KnownBase
+  ) -> (hits: [StackJoin.Hit], texts: ChangedTexts) {
+    let texts = ChangedTexts(
+      base.git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
     var hits: [StackJoin.Hit] = []
     for hit in stacks.flatMap(join.hits) where !hits.contains(where: hit.isOfSameChange(as:)) { hits.append(hit) }
-    return hits
+    return (hits, texts)
   }
 
   /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.
@@ -183,7 +185,7 @@ struct CodeChangeSearch {
   /// The program's start uses most parts of it. That counts for a value of its own file, or if nothing else does and no other
   /// file changed.
   private func used(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
-    guard !git.files.contains(where: { $0.submodule != nil || DependencyVersions.are(in: $0.path) }) else { return [] }
+    guard !git.files.contains(where: \.isDependency) else { return [] }
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
@@ -201,18 +203,26 @@ struct CodeChangeSearch {
   ) -> CodeChanges {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
-    let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-    let ranked = ElsewhereChanges.ranked(Array(known.keys), ignoring: ignored.compactMap(git.relative))
+    let paths = Set(git.files.map(\.path))
+    let ranked = ElsewhereChanges.ranked(Array(paths), ignoring: ignored.compactMap(git.relative))
       .filter { !named.contains($0) && (named.isEmpty || ElsewhereChanges.isOfProgram($0)) }
+    changes.elsewhere = places(of: ranked, git, finding, of: scenario)
+    changes.otherFiles = ranked.count - changes.elsewhere.count
+    return changes
+  }
+
+  /// What is known of the first of these files, those with dependencies on the stacks or beneath them first.
+  private func places(
+    of paths: [String], _ git: GitComparison, _ finding: CulpritFinding, of scenario: ScenarioName
+  ) -> [ChangedPlace] {
+    let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var places: [ChangedPlace] = []
-    for path in ranked.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
+    for path in paths.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
       if let place = known[path].flatMap({ place(of: $0, git) }) { places.append(place) }
     }
     let frames = finding.stacks.flatMap(\.self) + (finding.culprit?.beneath ?? []).flatMap(\.frames)
     let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
-    changes.elsewhere = StackDependencies(frames, installed: packages.names).marked(places)
-    changes.otherFiles = ranked.count - changes.elsewhere.count
-    return changes
+    return StackDependencies(frames, installed: packages.names).marked(places)
   }
 
   /// nil if only comments and spaces changed.

@@ -39,6 +39,9 @@ struct GitComparison {
     /// The commits before and after of a submodule.
     var submodule: DependencyChange?
     var isDeleted = false
+
+    /// Whether it says which versions of dependencies the program has.
+    var isDependency: Bool { submodule != nil || DependencyVersions.are(in: path) }
   }
 
   /// nil if git does not know the commit, as in a shallow clone, or does not answer.
