@@ -44,12 +44,14 @@ static void old_block(void *block) {
   if (block != NULL) add_living(-(int64_t)given_size(block, 0));
 }
 
-static size_t before_moving(void *block) { return block == NULL ? 0 : given_size(block, 0); }
+static struct hw_moving before_moving(void *block) {
+  return (struct hw_moving){.former = block == NULL ? 0 : given_size(block, 0)};
+}
 
 /// Counts as an allocation even if the block stays where it is: whether it moves depends on its neighbours.
-static void after_moving(size_t former, void *block, void *moved, size_t size) {
+static void after_moving(struct hw_moving moving, void *block, void *moved, size_t size) {
   (void)block;
-  if (moved != NULL || size == 0) add_living(-(int64_t)former);
+  if (moved != NULL || size == 0) add_living(-(int64_t)moving.former);
   new_block(moved, size);
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 // MARK: - What the library does
@@ -20,11 +21,19 @@ static void *new_block(void *block, size_t size);
 /// Before a block, or NULL, is released.
 static void old_block(void *block);
 
-/// Before realloc(3) of a block, or NULL; returns what `after_moving` gets.
-static size_t before_moving(void *block);
+/// What is known of a block before realloc(3), which may move it.
+struct hw_moving {
+  /// What the allocator gave for it, or 0.
+  size_t former;
+  /// What the library knows of it, or 0.
+  uintptr_t entry;
+};
+
+/// Before realloc(3) of a block, or NULL.
+static struct hw_moving before_moving(void *block);
 
 /// After it: the block lives on if `moved` is NULL and `size` is not 0.
-static void after_moving(size_t former, void *block, void *moved, size_t size);
+static void after_moving(struct hw_moving moving, void *block, void *moved, size_t size);
 
 // MARK: - The next allocator
 
@@ -103,9 +112,9 @@ static void *move_early(void *block, size_t size) {
 EXPORTED void *realloc(void *block, size_t size) {
   if (next_malloc == NULL) find_next();
   if (next_malloc == NULL || is_early(block)) return move_early(block, size);
-  size_t former = before_moving(block);
+  struct hw_moving moving = before_moving(block);
   void *moved = next_realloc(block, size);
-  after_moving(former, block, moved, size);
+  after_moving(moving, block, moved, size);
   return moved;
 }
 

@@ -49,10 +49,16 @@ static void *sampled_calloc(void *context, size_t count, size_t size) {
 static void *sampled_realloc(void *context, void *block, size_t size) {
   const struct allocator *allocator = context;
   uint64_t seen = hw_blocks_seen;
-  int was_sampled = hw_release_to_move(block);
+  uintptr_t entry = hw_is_sampling && block != NULL ? hw_take(block) : 0;
+  if (entry != 0) hw_taken = (struct hw_taken){block, entry};
   void *moved = allocator->realloc(allocator->context, block, size);
-  if (moved == NULL && was_sampled) hw_sample_again(block, given_size(1));
-  return sample(moved, size, seen);
+  if (entry != 0 && hw_taken.block == NULL) return moved;
+  hw_taken.block = NULL;
+  // Where it was, it has the room that it had.
+  if (moved == NULL || moved == block) hw_not_moved(entry, block, 1);
+  else if (hw_blocks_seen != seen) hw_not_moved(entry, block, 0);
+  else if (hw_is_sampling) hw_moved(entry, 0, block, moved, given_size(size));
+  return moved;
 }
 
 static void sampled_free(void *context, void *block) {

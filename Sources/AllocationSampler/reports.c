@@ -214,7 +214,7 @@ static uint32_t visit_frames(const uint32_t *position) {
   return count;
 }
 
-/// What a record says beside its stack.
+/// What a record says beside its stack; one with two blocks moves one to the other, and needs no stack.
 struct sample {
   const void *block, *released;
   size_t size;
@@ -238,13 +238,14 @@ static int write_record(struct sample sample, const uint64_t *registers) {
   }
   record->frame_count = frames;
   record->stack_size = (uint32_t)copied;
+  int is_whole = copied > 0 || sample.block == NULL || sample.released != NULL;
   // Without a stack the program stops for a new block, and this record says nothing.
-  record->block = copied > 0 ? (uintptr_t)sample.block : 0;
+  record->block = is_whole ? (uintptr_t)sample.block : 0;
   record->size = sample.size;
   record->released = (uintptr_t)sample.released;
   record->releases = copied > 0 ? sample.releases : 0;
   record->interval = sample.interval;
-  return publish(record, number, former) && (copied > 0 || sample.block == NULL);
+  return publish(record, number, former) && is_whole;
 }
 
 __attribute__((noinline)) void hw_report_block(const void *block, size_t size, double interval) {
@@ -252,6 +253,11 @@ __attribute__((noinline)) void hw_report_block(const void *block, size_t size, d
   SAVE_REGISTERS(registers);
   struct sample sample = {.block = block, .size = size, .interval = interval};
   if (ring == NULL || !write_record(sample, registers)) stop(block, size, NULL, 0);
+}
+
+void hw_report_move(const void *from, const void *block, size_t size) {
+  struct sample sample = {.block = block, .size = size, .released = from};
+  if (ring == NULL || !write_record(sample, NULL)) stop(block, size, from, 0);
 }
 
 __attribute__((noinline)) void hw_report_release(const void *released, uint32_t releases) {

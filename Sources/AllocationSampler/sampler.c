@@ -21,11 +21,18 @@ static void *new_block(void *block, size_t size) { return hw_sample_block(block,
 
 static void old_block(void *block) { hw_release(block); }
 
-static size_t before_moving(void *block) {
-  return hw_is_sampling && block != NULL && hw_release_to_move(block) ? given_size(block, 1) : 0;
+PER_THREAD struct hw_taken hw_taken;
+
+static struct hw_moving before_moving(void *block) {
+  if (!hw_is_sampling || block == NULL) return (struct hw_moving){0};
+  uintptr_t entry = hw_taken.block == block ? hw_taken.entry : hw_take(block);
+  hw_taken.block = NULL;
+  return (struct hw_moving){.former = given_size(block, 0), .entry = entry};
 }
 
-static void after_moving(size_t former, void *block, void *moved, size_t size) {
-  if (moved == NULL && size > 0 && former > 0) hw_sample_again(block, former);
-  hw_sample_block(moved, size);
+static void after_moving(struct hw_moving moving, void *block, void *moved, size_t size) {
+  if (!hw_is_sampling) return;
+  hw_blocks_seen++;
+  if (moved != NULL) hw_moved(moving.entry, moving.former, block, moved, given_size(moved, size > 0 ? size : 1));
+  else hw_not_moved(moving.entry, block, size > 0);
 }

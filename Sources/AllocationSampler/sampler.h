@@ -23,14 +23,24 @@ extern PER_THREAD uint64_t hw_blocks_seen;
 /// Samples a new block, of which the allocator gave so many bytes.
 void hw_sample(void *block, size_t given);
 
-/// Before the block is released, so that no other thread can get the same address earlier; whether it was sampled.
-int hw_release(const void *block);
+/// Before the block is released, so that no other thread can get the same address earlier.
+void hw_release(const void *block);
 
-/// The same of a block that realloc(3) may only move.
-int hw_release_to_move(const void *block);
+/// Before realloc(3) of a block, so that no other thread can get the same address earlier: takes its entry out of those of
+/// the sampled blocks; 0 if it has none.
+uintptr_t hw_take(const void *block);
 
-/// Samples a block again that is still live, since its release has failed.
-void hw_sample_again(void *block, size_t given);
+/// An entry that this thread has taken for an outer allocator, whose realloc may call that of an inner one.
+extern PER_THREAD struct hw_taken {
+  const void *block;
+  uintptr_t entry;
+} hw_taken;
+
+/// After it: the block at another address, or of another size than the former one, which is 0 if nobody knows it.
+void hw_moved(uintptr_t entry, size_t former, const void *block, void *moved, size_t given);
+
+/// After it: nothing was given, since the block still lives, or was released.
+void hw_not_moved(uintptr_t entry, const void *block, int is_live);
 
 // MARK: - Reporting to the supervisor
 
@@ -45,6 +55,9 @@ void hw_set_interval(double interval);
 
 /// Reports a new block of a sample that was drawn with an interval.
 void hw_report_block(const void *block, size_t size, double interval);
+
+/// Reports a sampled block at another address or of another size.
+void hw_report_move(const void *from, const void *block, size_t size);
 
 /// Reports a released one, whose stack stands for so many releases, or for none.
 void hw_report_release(const void *released, uint32_t releases);

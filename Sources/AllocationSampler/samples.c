@@ -34,21 +34,20 @@ static int add_sample(void *block, int is_large) {
   return 0;
 }
 
-enum { NOT_SAMPLED, SMALL, LARGE };
+static int is_large(uintptr_t entry) { return (entry & 1) != 0; }
 
-static int remove_sample(const void *block) {
+uintptr_t hw_take(const void *block) {
   uint64_t hash = hash_of(block);
-  if (atomic_load_explicit(&counts[hash >> 48], memory_order_acquire) == 0) return NOT_SAMPLED;
+  if (atomic_load_explicit(&counts[hash >> 48], memory_order_acquire) == 0) return 0;
   _Atomic uintptr_t *bucket = sampled[hash >> 50];
   for (int at = 0; at < BUCKET_SIZE; at++) {
     uintptr_t found = atomic_load_explicit(&bucket[at], memory_order_relaxed);
     if ((found & ~(uintptr_t)1) != (uintptr_t)block) continue;
-    int kind = (found & 1) != 0 ? LARGE : SMALL;
     if (!atomic_compare_exchange_strong(&bucket[at], &found, 0)) continue;
     atomic_fetch_sub_explicit(&counts[hash >> 48], 1, memory_order_relaxed);
-    return kind;
+    return found;
   }
-  return NOT_SAMPLED;
+  return 0;
 }
 
 // MARK: - Sampling
@@ -91,38 +90,51 @@ static int64_t next_distance(void) {
 
 static __attribute__((noinline)) void take_sample(void *block, size_t given) {
   double interval = drawn_interval;
-  int is_large = (double)given >= interval;
   if (bytes_left < 0) bytes_left = next_distance();
-  if (add_sample(block, is_large)) hw_report_block(block, given, interval);
+  if (add_sample(block, (double)given >= interval)) hw_report_block(block, given, interval);
 }
 
-/// Takes each block that is as large as the interval, and of the others each byte has the same chance.
-void hw_sample(void *block, size_t given) {
+/// Takes each block that is as large as the interval, and of the others each byte that is new has the same chance.
+static void sample_growth(void *block, size_t given, size_t former) {
   if (random_state == 0) bytes_left = next_distance();
-  bytes_left -= (int64_t)given;
-  if (bytes_left < 0 || (double)given >= drawn_interval) take_sample(block, given);
+  bytes_left -= (int64_t)(given - former);
+  if (bytes_left < 0 || ((double)given >= drawn_interval && (double)former < drawn_interval)) take_sample(block, given);
 }
+
+void hw_sample(void *block, size_t given) { sample_growth(block, given, 0); }
 
 /// Of small blocks one release in so many has a stack, since most are temporary; large ones are few, and each counts.
 #define RELEASES_WITH_STACK 4
 
-int hw_release(const void *block) {
-  int kind = !hw_is_sampling || block == NULL ? NOT_SAMPLED : remove_sample(block);
-  if (kind == NOT_SAMPLED) return 0;
+void hw_release(const void *block) {
+  uintptr_t entry = !hw_is_sampling || block == NULL ? 0 : hw_take(block);
+  if (entry == 0) return;
   uint32_t small = next_random() >> 32 < (UINT64_C(1) << 32) / RELEASES_WITH_STACK ? RELEASES_WITH_STACK : 0;
-  hw_report_release(block, kind == LARGE ? 1 : small);
-  return 1;
+  hw_report_release(block, is_large(entry) ? 1 : small);
 }
 
-int hw_release_to_move(const void *block) {
-  if (!hw_is_sampling || block == NULL || remove_sample(block) == NOT_SAMPLED) return 0;
-  hw_report_release(block, 0);
-  return 1;
+// MARK: - realloc(3)
+
+/// Each power of two has four.
+static unsigned size_class(size_t size) {
+  unsigned power = 63u - (unsigned)__builtin_clzll(size | 4);
+  return power * 4 + ((unsigned)(size >> (power - 2)) & 3);
 }
 
-void hw_sample_again(void *block, size_t given) {
-  double interval = hw_interval();
-  if (add_sample(block, (double)given >= interval)) hw_report_block(block, given, interval);
+/// Text that is built by appending to it grows thousands of times: as a new block it counts only in another class, and within
+/// one a sampled block, which stays one, reports each further page.
+void hw_moved(uintptr_t entry, size_t former, const void *block, void *moved, size_t given) {
+  int is_as_new = size_class(given) != size_class(former);
+  int is_kept = entry != 0 && !is_as_new && add_sample(moved, is_large(entry));
+  if (entry != 0 && !is_kept) hw_report_release(block, 0);
+  // Also where it was sampled: the supervisor may have thinned it since.
+  if (is_as_new) hw_sample(moved, given);
+  else if (entry == 0 && given > former) sample_growth(moved, given, former);
+  else if (is_kept && (block != moved || former >> 12 != given >> 12)) hw_report_move(block, moved, given);
+}
+
+void hw_not_moved(uintptr_t entry, const void *block, int is_live) {
+  if (entry != 0 && (!is_live || !add_sample((void *)block, is_large(entry)))) hw_report_release(block, 0);
 }
 
 // MARK: - The start

@@ -2,6 +2,7 @@
 #include "profiler.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@ static pid_t main_process;
 
 /// What a sample without a stack costs beside one with it.
 #define TEMPORARY_COST 0.25
+
+/// The same of one that realloc(3) has moved.
+#define MOVE_COST 0.05
 
 /// More processes of one name are not summed up.
 #define MAX_ALIKE 4096
@@ -337,6 +341,23 @@ void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, ui
   hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, hw_new_pages(memory));
   if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;
   else note_small(memory, address, size);
+}
+
+void hw_note_move(struct hw_memory *memory, uint64_t from, uint64_t to, uint64_t size) {
+  struct hw_block block = hw_blocks_remove(&memory->blocks, from);
+  // A sample that was thinned.
+  if (block.address == 0) return;
+  hw_count_sample(MOVE_COST, memory->blocks.count);
+  double growth = fmax(0, hw_estimated_size(size) - hw_estimated_size(block.size));
+  if (size >= HW_LARGE_BLOCK) {
+    memory->allocated_large += growth;
+  } else {
+    memory->allocated += growth;
+    hw_pages_note_block(&memory->pages, to);
+  }
+  block.address = to;
+  block.size = size;
+  hw_blocks_add(&memory->blocks, block, hw_new_pages(memory));
 }
 
 void hw_thin_blocks(double former) {

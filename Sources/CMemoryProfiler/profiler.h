@@ -346,6 +346,9 @@ void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size
 void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack);
 void hw_note_release(struct hw_memory *memory, uint64_t address, uint32_t stack, uint32_t releases);
 
+/// realloc(3) has moved a sampled block, or changed its size: it keeps the stack of its allocation.
+void hw_note_move(struct hw_memory *memory, uint64_t from, uint64_t to, uint64_t size);
+
 // MARK: - The ring of the preloaded library
 
 /// Maps the ring of a file; whether there is one.

@@ -130,7 +130,7 @@ static int is_released_soon(const struct hw_ring_record *from, uint32_t number, 
   for (uint32_t next = number + 1; next != end && next - number <= NEAR; next++) {
     const struct hw_ring_record *record = &ring->records[next % HW_RING_RECORDS];
     if (record->state == next + 1 && record->released == from->block && record->space == from->space) {
-      return record->releases == 0;
+      return record->releases == 0 && record->block == 0;
     }
   }
   return 0;
@@ -143,6 +143,10 @@ static int handle(const struct hw_ring_record *from, uint32_t number, uint32_t e
   struct hw_process *process = hw_find_process(pid);
   if (process == NULL || process->memory == NULL) return 0;
   struct record record = read_record(from);
+  if (record.released != 0 && record.block != 0) {
+    hw_note_move(process->memory, record.released, record.block, record.size);
+    return 1;
+  }
   if (record.released != 0) note_release(process, &record);
   if (record.block == 0 || !hw_keeps_sample(record.size, record.interval)) return 1;
   if ((double)record.size < record.interval && is_released_soon(from, number, end)) {

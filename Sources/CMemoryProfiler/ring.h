@@ -37,10 +37,10 @@ struct hw_ring_frame {
   int64_t first_line;
 };
 
-/// A sampled allocation, the release of a sampled block, or both.
+/// A sampled allocation, the release of a sampled block, or both: the block at another address, or of another size.
 ///
-/// Its data are the registers, the frames of a script from the innermost, and the stack from its stack pointer; nothing of a
-/// release whose stack does not count.
+/// Its data are the registers, the frames of a script from the innermost, and the stack from its stack pointer; nothing where
+/// no stack counts, as of a move.
 struct hw_ring_record {
   /// The number of the record plus 1, once it is complete.
   _Atomic uint32_t state;
@@ -51,7 +51,7 @@ struct hw_ring_record {
   uint32_t stack_size, frame_count;
   /// The new block, or 0; what the allocator gave for it; and the released one, or 0.
   uint64_t block, size, released;
-  /// The mean number of bytes between samples with which it was drawn.
+  /// The mean number of bytes between samples with which it was drawn; 0 for one that has only moved.
   double interval;
   /// How many releases the stack of this one stands for; 0 without a stack.
   uint32_t releases;

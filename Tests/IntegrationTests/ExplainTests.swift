@@ -111,6 +111,47 @@ struct ExplainTests {
     #expect(try sampled(12_000_000...12_000_000, found.text).contains(held.bytes), "\(found.text)")
   }
 
+  /// Builds two texts of 3,000,000 bytes by appending to them, lets 3,000 blocks grow to 2,000 bytes each, and keeps blocks
+  /// of 32 bytes, for each of which glibc gives 40.
+  private static let appending = CompiledProgram(
+    "appending", flags: ["-O1"],
+    """
+    #include <stdlib.h>
+    #include <string.h>
+    #define OWN __attribute__((noinline)) static
+    char *texts[2];
+    void *lists[3000], *kept[100000];
+    OWN void append(int text, size_t size) {
+      texts[text] = realloc(texts[text], size);
+      memset(texts[text] + size - 10, 1, 10);
+    }
+    OWN void extend(int list, size_t size) {
+      lists[list] = realloc(lists[list], size);
+      memset((char *)lists[list] + size - 100, 1, 100);
+    }
+    OWN void remember(int number) { kept[number] = malloc(32); }
+    int main(void) {
+      for (size_t size = 10; size <= 3000000; size += 10) { append(0, size); append(1, size); }
+      for (size_t size = 100; size <= 2000; size += 100) {
+        for (int list = 0; list < 3000; list++) extend(list, size);
+      }
+      for (int at = 0; at < 100000; at++) remember(at);
+      return 0;
+    }
+    """)
+
+  @Test("Blocks that realloc(3) makes larger count with what they hold in the end, and leave room for other samples")
+  func appending() throws {
+    let project = try project(Self.appending.command)
+    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
+    #expect(found.code == 0, "\(found.text)\(found.errors)")
+    let stacks = try FoldedStack.stacks(in: try project.read("x.txt"))
+    #expect((5_900_000...6_200_000).contains(stacks.bytes(of: "append", as: "live")), "\(found.text)")
+    #expect(try sampled(6_000_000...6_100_000, found.text).contains(stacks.bytes(of: "extend", as: "live")), "\(found.text)")
+    let small = stacks.bytes(of: "remember", as: "live")
+    #expect(try sampled(4_000_000...4_000_000, found.text).contains(small) && small > 2_000_000, "\(found.text)")
+  }
+
   /// Keeps 300 buffers of 60,000 bytes, of which it uses the first 100; of the others it uses all.
   private static let buffers = CompiledProgram(
     "buffers", flags: ["-O1"],
