@@ -101,6 +101,21 @@ struct CodeChangeTests {
     #expect(agent.contains("\nchanged: the type site::page at src/page.h:8 (used by remember()), in this branch\n"))
   }
 
+  @Test("A function that the change adds is called added, in all reports")
+  func newFunction() throws {
+    var changes = Self.branch
+    changes.functions[0].isNew = true
+    changes.functions[1].isNew = true
+    let text = try #require(Self.explanation(changes).changesText)
+    #expect(text.hasPrefix("remember() at src/cache.c:120 was added in this branch: 4f2c9e1ab Keep headers (Ada)"))
+    #expect(text.hasSuffix("; also handle_request() at src/server.c:40 (added) (uncommitted)"))
+    let scenario = Self.scenario(changes)
+    let agent = AgentReport.text(Fixture.result([scenario]), context: Self.context(scenario))
+    #expect(agent.contains("\nchanged: remember() at src/cache.c:120, added, in this branch\n"))
+    changes.functions.removeFirst()
+    #expect(Self.explanation(changes).changesText == "handle_request() at src/server.c:40 is new and not committed")
+  }
+
   private static let hostile: CodeChanges = {
     var changes = branch
     changes.base = stranger

@@ -295,6 +295,6 @@ private struct ChangedTexts {
     return ChangedFunction(
       function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
       removed: lines(file?.removed(hit.part)), added: lines((file?.added(hit.part)).map { Array($0.dropFirst(first)) }),
-      commits: authors.commits, isUncommitted: authors.isUncommitted)
+      commits: authors.commits, isUncommitted: authors.isUncommitted, isNew: hit.isNew)
   }
 }

@@ -5,6 +5,8 @@ struct ChangedExtent {
   let file: String
   let line: Int
   let part: ChangedFile.Part
+  /// Whether the part adds the whole function.
+  let isNew: Bool
   let language: SourceLanguage?
 
   /// The name by which others call it: of a constructor of Python that of its class.
@@ -18,7 +20,8 @@ struct ChangedExtent {
       module: String(TrackedFiles.name(of: file)), name: (extent.scopes + [extent.name]).joined(separator: separator),
       isScript: language?.isScript == true)
     return StackJoin.Hit(
-      function: name, caller: caller, file: file, line: line, part: part, kind: kind, depth: depth)
+      function: name, caller: caller, file: file, line: line, part: part, kind: kind,
+      isNew: kind == .function && isNew, depth: depth)
   }
 
   /// Whether lines of code call a function of this name, by the parenthesis behind it, or have the name of the type or value.

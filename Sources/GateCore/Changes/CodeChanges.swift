@@ -58,6 +58,8 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
   package var commits: [CommitInfo]
   /// Whether the change, or a part of it, is not committed.
   package var isUncommitted: Bool
+  /// Whether the change adds the whole function.
+  package var isNew: Bool
 
   package init(
     function: FunctionName,
@@ -68,12 +70,13 @@ package struct ChangedFunction: Sendable, Hashable, Codable {
     removed: [String] = [],
     added: [String] = [],
     commits: [CommitInfo] = [],
-    isUncommitted: Bool = false
+    isUncommitted: Bool = false,
+    isNew: Bool = false
   ) {
     (self.function, self.kind, self.caller) = (function, kind, caller)
     (self.file, self.line) = (file, line)
     (self.removed, self.added) = (removed, added)
-    (self.commits, self.isUncommitted) = (commits, isUncommitted)
+    (self.commits, self.isUncommitted, self.isNew) = (commits, isUncommitted, isNew)
   }
 }
 

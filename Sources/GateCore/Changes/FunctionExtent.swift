@@ -7,6 +7,8 @@ struct FunctionExtent: Equatable {
   /// Count from 1; with decorators, return type and closing brace.
   var lines: ClosedRange<Int>
   var isType = false
+
+  func isNamed(like other: FunctionExtent) -> Bool { name == other.name && scopes == other.scopes }
 }
 
 extension FunctionExtent {

@@ -21,6 +21,8 @@ package struct StackJoin {
     package var line: Int
     package var part: ChangedFile.Part
     package var kind = ChangedFunction.Kind.function
+    /// Whether the change adds the whole function.
+    package var isNew = false
     /// Whether it is a value in the file of the function that uses it.
     package var isOwnValue = false
     /// How far from the innermost function.
@@ -146,7 +148,8 @@ private struct ScannedFile {
     return file.codeParts.flatMap { part -> [ChangedExtent] in
       func changed(_ kind: ChangedFunction.Kind, _ found: [(FunctionExtent, Int)]) -> [ChangedExtent] {
         found.map {
-          ChangedExtent(kind: kind, extent: $0, file: file.path, line: $1, part: part, language: language)
+          ChangedExtent(
+            kind: kind, extent: $0, file: file.path, line: $1, part: part, isNew: isNew($0, by: part), language: language)
         }
       }
       let functions = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
@@ -216,7 +219,8 @@ private struct ScannedFile {
           ? 1 : max(2, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
       }
       return StackJoin.Hit(
-        function: frame.function, file: file.path, line: line, part: part, depth: depth, distance: distance)
+        function: frame.function, file: file.path, line: line, part: part, isNew: own.map { isNew($0, by: part) } ?? false,
+        depth: depth, distance: distance)
     }
   }
 
@@ -251,9 +255,15 @@ private struct ScannedFile {
 
   /// Whether the function had lines before that a part removes.
   private func hasRemoved(_ part: ChangedFile.Part, from own: FunctionExtent) -> Bool {
-    before.contains { old in
-      old.name == own.name && old.scopes == own.scopes && !part.before.clamped(to: Range(old.lines)).isEmpty
-    }
+    before.contains { $0.isNamed(like: own) && !part.before.clamped(to: Range($0.lines)).isEmpty }
+  }
+
+  /// Whether a part adds all lines of a function, which the text before does not have elsewhere.
+  ///
+  /// A diff may take the closing brace of one function for that of another.
+  private func isNew(_ own: FunctionExtent, by part: ChangedFile.Part) -> Bool {
+    part.now.contains(own.lines.lowerBound) && own.lines.dropLast().allSatisfy(part.now.contains)
+      && !before.contains { $0.isNamed(like: own) }
   }
 
   // MARK: Functions

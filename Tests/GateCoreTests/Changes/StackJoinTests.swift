@@ -100,6 +100,21 @@ struct StackJoinTests {
     #expect(places([top], in: [called]) == ["<module> app.py:3"])
   }
 
+  @Test(
+    "A function is new if the change adds all of it",
+    arguments: [
+      ("void old(void) {\n   f();\n+}\n+void keep(void) {\n+  g();\n }", true),
+      ("void old(void) {\n   f();\n }\n+void keep(void) {\n+  g();\n+}", true),
+      ("void keep(void) {\n+  g();\n }", false),
+      ("int x;\n-void keep(void) {\n-  f();\n-}\n+static void keep(void) {\n+  g();\n+}", false),
+    ]
+  )
+  func newFunction(diff: String, isNew: Bool) {
+    let file = Self.file("src/cache.c", " " + diff)
+    let hits = StackJoin([file]) { _ in file.path }.hits(on: [Self.frame("keep")])
+    #expect(hits.map(\.isNew) == [isNew])
+  }
+
   @Test("A decorator and indentation are code in Python")
   func python() {
     let frame = StackFrame(function: FunctionName(module: "a.py", name: "load", isScript: true), file: "a.py", line: 4)

@@ -113,7 +113,8 @@ private struct AgentScenario {
     guard let changes = explanation.changes, let first = changes.functions.first else {
       return cause + [explanation.changesText.map { AgentLine(.change, "changed", $0) }].compactMap(\.self)
     }
-    let place = "\(first.placeText), \(first.isUncommitted ? "not committed" : changes.sinceText)"
+    let since = first.isUncommitted ? "not committed" : changes.sinceText
+    let place = "\(first.placeText), \(first.isNew ? "added, " : "")\(since)"
     let dependency = changes.dependencyText.map { AgentLine(.change, "changed", $0) }
     let others = changes.functions.dropFirst().map { AgentLine(.others, "also changed", $0.placeText) }
     let commits = first.commits.map { AgentLine(.commit, "commit", $0.lineText) }

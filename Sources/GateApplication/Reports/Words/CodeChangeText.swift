@@ -27,9 +27,13 @@ extension CodeChanges {
 
   private var functionsText: String {
     guard let first = functions.first else { return "" }
-    let changed = first.isUncommitted ? "has uncommitted changes" : "was changed \(sinceText)\(first.commitsText)"
+    let change = first.isNew ? "was added" : "was changed"
+    let changed =
+      first.isUncommitted
+      ? first.isNew ? "is new and not committed" : "has uncommitted changes" : "\(change) \(sinceText)\(first.commitsText)"
     let others = functions.dropFirst().map { function in
-      "\(function.placeText)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
+      let isNew = function.isNew ? " (added)" : ""
+      return "\(function.placeText)\(isNew)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
     }
     return "\(first.placeText) \(changed)" + (others.isEmpty ? "" : "; also " + others.joined(separator: "; "))
   }
