@@ -163,10 +163,10 @@ struct JudgingTests {
 
   @Test("If the scenario passes, a changed environment is the last note")
   func otherVariables() {
-    let changed = Given.environment { $0.environmentHash = "00f1a2b3c4d5e6f7" }
+    let changed = Given.environment { $0.variables = "DEBUG" }
     let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
-    let difference = Fingerprint.Difference(field: .environmentHash, baseline: "", current: "00f1a2b3c4d5e6f7")
+    let difference = Fingerprint.Difference(field: .variables, baseline: "", current: "DEBUG")
     #expect(result.notes.count > 1 && result.notes.last == .environmentChanged(differences: [difference]))
   }
 

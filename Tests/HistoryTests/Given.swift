@@ -10,7 +10,7 @@ enum Given {
   static let fingerprint = Fingerprint(
     architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "traced",
     memoryLimit: .mebibytes(512), kernel: "6.18.2", libc: "glibc 2.36", allocator: "MALLOC_ARENA_MAX=2",
-    environmentHash: "00f1a2b3c4d5e6f7"
+    variables: "DEBUG LANG"
   )
 
   static let environment = EnvironmentInfo(

@@ -27,7 +27,7 @@ extension Fingerprint {
       toolchain: try text(.toolchain),
       allocator: try text(.allocator),
       swap: try text(.swap),
-      environmentHash: try text(.environmentHash)
+      variables: try text(.variables)
     )
   }
 

@@ -3,14 +3,14 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   /// The fields, with their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
-    case kernel, libc, image, toolchain, allocator, swap, environmentHash
+    case kernel, libc, image, toolchain, allocator, swap, variables
 
     /// Whether differences in this field rule out a comparison (judging.md, Environments), as a rule: see
     /// ``Difference/isHard``.
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
-      case .kernel, .libc, .image, .toolchain, .allocator, .swap, .environmentHash: false
+      case .kernel, .libc, .image, .toolchain, .allocator, .swap, .variables: false
       }
     }
 
@@ -71,8 +71,9 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package var allocator: String
   /// `on` or `off`.
   package var swap: String
-  /// A hash of the target's environment variables, of inherited ones of their names only.
-  package var environmentHash: String
+  /// The names of the target's environment variables, such as `DEBUG LANG`, without those of folders and the user. Values
+  /// may be secret; those that the project file sets are a part of the scenario's definition.
+  package var variables: String
 
   package init(
     architecture: String,
@@ -88,7 +89,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     toolchain: String = "",
     allocator: String = "",
     swap: String = "off",
-    environmentHash: String = ""
+    variables: String = ""
   ) {
     self.architecture = architecture
     self.pageSize = pageSize
@@ -103,7 +104,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     self.toolchain = toolchain
     self.allocator = allocator
     self.swap = swap
-    self.environmentHash = environmentHash
+    self.variables = variables
   }
 
   /// A field's value as text; empty if it is not set.
@@ -122,7 +123,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     case .toolchain: toolchain
     case .allocator: allocator
     case .swap: swap
-    case .environmentHash: environmentHash
+    case .variables: variables
     }
   }
 

@@ -7,8 +7,6 @@ package struct TargetEnvironment: Sendable, Equatable {
 
   /// The variables by name.
   package let variables: [String: String]
-  /// The names of the variables whose values are those of the runner.
-  let inherited: Set<String>
 
   /// Creates the environment of a target.
   ///
@@ -24,7 +22,6 @@ package struct TargetEnvironment: Sendable, Equatable {
     for name in target.inheritedEnvironment {
       if let value = runner[name] { variables[name] = value }
     }
-    inherited = Set(target.inheritedEnvironment).intersection(variables.keys).subtracting(target.environment.keys)
     self.variables = variables.merging(target.environment) { _, own in own }
   }
 }

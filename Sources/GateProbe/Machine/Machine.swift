@@ -5,7 +5,7 @@ import Glibc
 package enum Machine {
   /// The environment in which a scenario's values are measured; `environment` is the runner's own.
   package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
-    let variables = TargetEnvironment(for: scenario.target, runner: environment)
+    let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let system = systemNames()
     return Fingerprint(
       architecture: system.machine,
@@ -19,9 +19,9 @@ package enum Machine {
       libc: libc(),
       image: settings(in: environment, where: imageNames.contains),
       toolchain: settings(in: environment, where: toolchainNames.contains),
-      allocator: settings(in: variables.variables, where: isAllocatorSetting),
+      allocator: settings(in: variables, where: isAllocatorSetting),
       swap: swapInUse() == nil ? "off" : "on",
-      environmentHash: environmentHash(of: variables)
+      variables: names(of: variables)
     )
   }
 
@@ -109,13 +109,10 @@ extension Machine {
   }
 
   /// Variables that differ between machines or runs but do not affect memory.
-  private static let unhashedNames: Set = ["HIGHWATER_MARKS", Orphans.runVariable, "PATH", "HOME", "TMPDIR"]
+  private static let unnamed: Set = ["HIGHWATER_MARKS", Orphans.runVariable, "PATH", "HOME", "TMPDIR"]
 
-  /// A hash of the variables that the scenario sets, and of the names of those that it inherits: baselines contain it, and
-  /// a secret could be guessed from a hash of its value.
-  static func environmentHash(of environment: TargetEnvironment) -> String {
-    let variables = environment.variables.filter { !unhashedNames.contains($0.key) }
-    let lines = variables.map { environment.inherited.contains($0) ? $0 : "\($0)=\($1)" }.sorted()
-    return StableHash.hexadecimal(of: lines.joined(separator: "\n"))
+  /// Baselines contain the names, and no hash of a value, from which a secret could be guessed.
+  private static func names(of variables: [String: String]) -> String {
+    variables.keys.filter { !unnamed.contains($0) }.sorted().joined(separator: " ")
   }
 }

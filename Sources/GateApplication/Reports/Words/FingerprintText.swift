@@ -3,9 +3,16 @@ import GateCore
 extension Fingerprint.Difference {
   /// As in `cpus 2 → 4`, the baseline's value first.
   var displayText: String {
-    guard field != .environmentHash else { return "the target's environment variables" }
+    guard field != .variables else { return "variables \(namesText)" }
     return Format.glued(
       "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)")
+  }
+
+  /// What differs between two lists of names, as in `+DEBUG −LANG`.
+  private var namesText: String {
+    let (before, now) = (Set(baseline.split(separator: " ")), Set(current.split(separator: " ")))
+    func listed(_ names: Set<Substring>, _ sign: String) -> [String] { names.sorted().map { sign + $0 } }
+    return (listed(now.subtracting(before), "+") + listed(before.subtracting(now), "−")).joined(separator: " ")
   }
 }
 
@@ -13,8 +20,8 @@ extension [Fingerprint.Difference] {
   /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
   var displayText: String { map(\.displayText).joined(separator: ", ") }
 
-  /// As in ` (baseline → now): kernel 6.1 → 6.6`, or `: the target's environment variables`, whose values are not shown.
+  /// As in ` (baseline → now): kernel 6.1 → 6.6`, or `: variables +DEBUG −LANG`.
   var listText: String {
-    (contains { $0.field != .environmentHash } ? " (baseline → now): " : ": ") + displayText
+    (contains { $0.field != .variables } ? " (baseline → now): " : ": ") + displayText
   }
 }
