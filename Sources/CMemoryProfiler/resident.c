@@ -67,7 +67,10 @@ static void read_line(struct hw_layout *layout, const char *line) {
   if (end >> 63 == 0) layout->end = end;
   if (strstr(at, "/" HW_PROFILE_RING_FILE) != NULL) layout->ring = (struct hw_area){start, end, 1};
   note_library(layout, start, end, at);
-  if (at[4] == 'p') add_area(layout, (struct hw_area){start, end, strchr(at, '/') != NULL});
+  if (at[4] != 'p') return;
+  int is_file = strchr(at, '/') != NULL, has_name = is_file || strchr(at, '[') != NULL;
+  add_area(layout, (struct hw_area){start, end, is_file || (!has_name && start == layout->variables_end)});
+  if (is_file && at[2] == 'w') layout->variables_end = end;
 }
 
 void hw_read_layout(pid_t thread, struct hw_layout *layout) {

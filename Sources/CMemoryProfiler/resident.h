@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Addresses from `start` to before `end`; for a mapping, whether it is one of a file.
+/// Addresses from `start` to before `end`; for a mapping, whether it is one of a file, or of its variables that start as zero.
 struct hw_area {
   uint64_t start, end;
   int is_file;
@@ -35,6 +35,8 @@ struct hw_layout {
   /// The mappings that may have anonymous pages, ascending.
   struct hw_area *areas;
   size_t area_count, area_capacity;
+  /// The end of the last mapping with a file's variables.
+  uint64_t variables_end;
 };
 
 void hw_read_layout(pid_t thread, struct hw_layout *layout);
