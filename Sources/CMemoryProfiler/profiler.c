@@ -60,7 +60,7 @@ static void release_memory(struct hw_memory *memory) {
   hw_ranges_close(memory->inherited);
   hw_ranges_close(memory->shared);
   free(memory->snapshot.weights);
-  free(memory->go);
+  hw_go_end(memory);
   free(memory);
 }
 

@@ -394,6 +394,11 @@ uint32_t hw_fault_period(void);
 /// A process has executed a program, which may have Go's runtime: then it samples its objects.
 void hw_go_begin(struct hw_process *process);
 
+/// Whether an address is one at which a stop tells that the runtime has begun.
+int hw_go_is_watched(const struct hw_memory *memory, uint64_t address);
+
+void hw_go_end(struct hw_memory *memory);
+
 /// Sets the distance between samples once the runtime has set its own.
 void hw_go_check(struct hw_process *process);
 

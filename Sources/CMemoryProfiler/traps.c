@@ -72,7 +72,9 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
     uint32_t weight = hw_count_fault();
     if (memory == NULL) return 1;
+    int is_of_rate = hw_go_is_watched(memory, address);
     hw_go_check(process);
+    if (is_of_rate) return 1;
     hw_pages_set(&memory->pages, address, hw_process_stack(process, thread), weight);
     if (memory->inherited != NULL && hw_ranges_have(memory->inherited, address)) memory->copied += weight;
     hw_blocks_note_pages(&memory->blocks, hw_new_pages(memory));
