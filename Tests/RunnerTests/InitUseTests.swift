@@ -166,7 +166,7 @@ struct InitUseTests {
   @Test("A failed build is reported with its output, and nothing is written")
   func failedBuild() throws {
     let project = try UseCaseProject(holding: 8)
-    try project.write("", to: "Package.swift")
+    try project.write(".executable(name: \"tool\")", to: "Package.swift")
     let outcome = try run(project, of: []) { _, _ in .holding(1, end: End(.exited, code: 1), output: "no such module\n")
     }
     #expect(outcome.code == .failed && outcome.text.contains("the build failed: `swift build -c release`"))

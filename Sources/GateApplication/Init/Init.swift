@@ -43,9 +43,12 @@ struct Init {
     let jobs = Self.systems(of: repository).compactMap { $0.starterJob(of: starter, config: config) }
     let first = InitReport.File(
       path: output ?? ProjectFile.firstName, text: StarterFile.text(starter), exists: false)
-    let attributes = repository.missingAttributes.map {
-      InitReport.File(path: repository.shown($0), text: InitReport.attributes, exists: false)
-    }
+    let attributes =
+      !repository.needsAttributes
+      ? nil
+      : InitReport.File(
+        path: repository.shown(Repository.attributes), text: InitReport.attributes,
+        exists: repository.rootHas(Repository.attributes))
     let kept = repository.ignoresBaselines(of: starter.scenario.name).map {
       InitReport.File(path: repository.shown($0), text: InitReport.keptBaselines, exists: false)
     }

@@ -41,8 +41,13 @@ struct InitReport {
     var page = TerminalPage(style)
     for file in files {
       page.line((file.exists ? "exists, not changed: " : "wrote ") + TerminalText.safe(file.path))
+      if file.exists, file.text == Self.attributes {
+        page.paragraph("add these lines to it, so that git never merges two baselines:", indent: 2)
+        for line in file.text.split(separator: "\n") { page.line("    \(line)") }
+      }
     }
     page.paragraph(finding, indent: 2)
+    if let shortness { page.paragraph(shortness, indent: 2, label: "hint: ") }
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
     if jobs.isEmpty, !files.contains(where: { $0.path.contains(".y") && $0 != files[0] }) {
       page.paragraph("no CI system found; run `highwater check` in your CI job", indent: 2)
@@ -67,6 +72,18 @@ struct InitReport {
     }
   }
 
+  /// A shorter run is little more than the start of a program.
+  private static let shortTime = Duration.milliseconds(100)
+
+  /// For a program without arguments that ends at once, as an interpreter does at the end of its empty input.
+  private var shortness: String? {
+    guard let time = starter.time, time < Self.shortTime, starter.scenario.target.command.words.count == 1 else {
+      return nil
+    }
+    return "it ended after \(Format.time(time)) with no arguments and no input, so little more than its start is "
+      + "measured; give it typical work in `command` or `stdin`"
+  }
+
   private func writeNextSteps(to page: inout TerminalPage) {
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -85,6 +102,11 @@ struct InitReport {
     "running \(command(of: starter)) to see what it does"
   }
 
+  /// That a command is measured though its build fails.
+  static func withoutBuild(_ build: String) -> String {
+    "this build failed, so the project file has no `build`: `\(TerminalText.safe(build))`"
+  }
+
   /// Why nothing can be measured, for a build or a program that fails.
   static func text(_ failed: StarterSearch.FailedStart, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
@@ -94,7 +116,8 @@ struct InitReport {
     OutputLines.write(failed.failure.output, lines: 12, to: &page)
     let hint =
       failed.isBuild
-      ? "make this command work here; `highwater init` writes it as `build` into the project file"
+      ? "make this command work here; `highwater init` writes it as `build` into the project file. Or name a program that "
+        + "is built: `highwater init -- COMMAND [ARG…]`"
       : "name a command that works: `highwater init -- COMMAND [ARG…]`"
     page.paragraph(hint, indent: 2, label: "hint: ")
     return page.text

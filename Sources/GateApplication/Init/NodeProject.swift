@@ -6,6 +6,7 @@ import GateCore
 private struct Package: Decodable {
   let name: String?
   let main: String?
+  let bin: Programs?
   let scripts: [String: String]?
   let dependencies: [String: String]?
 
@@ -13,6 +14,20 @@ private struct Package: Decodable {
     let text = repository.text("package.json")
     guard let package = try? JSONDecoder().decode(Package.self, from: Data(text.utf8)) else { return nil }
     self = package
+  }
+
+  /// One of the package's name, or several by their names.
+  struct Programs: Decodable {
+    let paths: [String]
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if let path = try? value.decode(String.self) {
+        paths = [path]
+      } else {
+        paths = try value.decode([String: String].self).sorted { $0.key < $1.key }.map(\.value)
+      }
+    }
   }
 
   var needsModules: Bool { dependencies?.isEmpty == false }
@@ -31,11 +46,12 @@ extension ProjectKind {
     return steps.isEmpty ? nil : steps.joined(separator: " && ")
   }
 
-  /// `npm start` without npm, which would be measured as a part of the target, or else the package's main file.
+  /// `npm start` without npm, which would be measured as a part of the target, or else the package's own program or main file.
   @Sendable static func node(_ repository: Repository) -> [StartCandidate] {
     guard let package = Package(of: repository) else { return [] }
     let name = package.name.flatMap { $0.split(separator: "/").last.map(String.init) }
-    let mains = [package.main].compactMap(\.self) + ["server.js", "index.js", "app.js", "main.js"]
+    let mains =
+      (package.bin?.paths ?? []) + [package.main].compactMap(\.self) + ["server.js", "index.js", "app.js", "main.js"]
     let files = mains.flatMap { [$0, "\($0).js", "\($0)/index.js"] }.filter(repository.isFile)
     let commands = [package.scripts?["start"].flatMap(nodeCommand)].compactMap(\.self) + files.map { ["node", $0] }
     return commands.map { words in

@@ -28,7 +28,9 @@ struct ProjectKind: Sendable {
 
   /// In the order in which they are tried: a Makefile often only calls the other tools.
   static let all = [
-    ProjectKind(.swift, markers: ["Package.swift"], build: { _ in "swift build -c release" }, candidates: swift),
+    // A package of libraries only, as some projects in C have, starts no program.
+    ProjectKind(
+      .swift, isPresent: { !swift($0).isEmpty }, build: { _ in "swift build -c release" }, candidates: swift),
     // With lines, so that a rise is named by line; they take no memory at run time.
     ProjectKind(
       .cargo, markers: ["Cargo.toml"], build: { _ in "CARGO_PROFILE_RELEASE_DEBUG=1 cargo build --release" },
@@ -44,7 +46,7 @@ struct ProjectKind: Sendable {
     ProjectKind(
       .meson, markers: ["meson.build"], build: { _ in "meson setup build && meson compile -C build" },
       candidates: meson),
-    ProjectKind(.make, markers: MakeText.names, build: { _ in "make" }, candidates: make),
+    ProjectKind(.make, markers: MakeText.names + configureFiles, build: makeBuild, candidates: make),
     ProjectKind(.jar, isPresent: { !jar($0).isEmpty }, candidates: jar),
     ProjectKind(.executable, isPresent: { !executable($0).isEmpty }, candidates: executable),
     ProjectKind(.command, markers: containerFiles, build: { _ in nil }, candidates: container),
@@ -63,7 +65,8 @@ struct ProjectKind: Sendable {
     let names =
       text.matches(of: #/\.executable\(\s*name:\s*"([^"]+)"/#).map(\.output.1)
       + text.matches(of: #/\.executableTarget\(\s*name:\s*"([^"]+)"/#).map(\.output.1)
-    return names.map { StartCandidate(program: ".build/release/\($0)") }
+    let folders = repository.names(in: "Sources").filter { repository.has("Sources/\($0)/main.swift") }
+    return (names.map(String.init) + folders).map { StartCandidate(program: ".build/release/\($0)") }
   }
 
   @Sendable private static func cargo(_ repository: Repository) -> [StartCandidate] {
@@ -109,13 +112,29 @@ struct ProjectKind: Sendable {
     return declared + built(in: "build", of: repository)
   }
 
+  /// Those of autoconf and automake.
+  private static let configureFiles = ["configure", "configure.ac", "configure.in"]
+
+  /// A Makefile that `configure` writes is not in the repository.
+  @Sendable private static func makeBuild(_ repository: Repository) -> String? {
+    let isWritten = ["Makefile.in", "Makefile.am"].contains(where: repository.has)
+    guard isWritten || !MakeText.names.contains(where: repository.has) else { return "make" }
+    let generating = repository.has("configure") ? "" : "autoreconf --install && "
+    return "test -e Makefile || \(generating)./configure && make"
+  }
+
   /// Targets of the Makefile; those that were built are surely programs.
   @Sendable private static func make(_ repository: Repository) -> [StartCandidate] {
     let text = MakeText.names.map(repository.text).first { !$0.isEmpty } ?? ""
-    let targets = MakeText(text).programs
+    let targets = MakeText(text).programs.filter { !buildScripts.contains($0) }
     return targets.filter(repository.isProgram).map { StartCandidate(program: $0) } + built(in: ".", of: repository)
       + targets.map { StartCandidate(program: $0) }
   }
+
+  /// Scripts that build, which autotools and others put beside what they build.
+  private static let buildScripts: Set = [
+    "bootstrap", "config.status", "configure", "gradlew", "install-sh", "libtool", "mvnw",
+  ]
 
   /// What a build has left, the programs that tests use last.
   private static func built(in folder: String, of repository: Repository) -> [StartCandidate] {
@@ -125,7 +144,8 @@ struct ProjectKind: Sendable {
   }
 
   @Sendable private static func executable(_ repository: Repository) -> [StartCandidate] {
-    let programs = repository.names(in: ".").filter(repository.isProgram)
+    // A script such as `deploy` is rarely the program, and may do anything.
+    let programs = repository.programs(in: ".").filter { !$0.contains("/") }
     return programs.count == 1 ? [StartCandidate(["./\(programs[0])"])] : []
   }
 

@@ -22,9 +22,11 @@ struct Repository {
   /// Whether a path of ``root`` leads out of it by a symbolic link.
   func leadsOut(_ path: String) -> Bool { PathText.leadsOut("\(root)/\(path)", of: root) }
 
-  /// The path of git's attributes, if there are none yet.
-  var missingAttributes: String? {
-    rootHas(".git") && !rootHas(".gitattributes") ? ".gitattributes" : nil
+  static let attributes = ".gitattributes"
+
+  /// Whether the file of git's attributes has none of baselines, or is not there.
+  var needsAttributes: Bool {
+    rootHas(".git") && !text("\(PathText.relative(root, to: folder))/\(Self.attributes)").contains("baselines/")
   }
 
   /// The path of a `.gitignore` that keeps the baselines of a scenario, if git would ignore them, and not their folder.

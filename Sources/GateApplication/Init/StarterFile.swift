@@ -91,8 +91,6 @@ extension Starter {
   var runtime: CollectedRuntime? {
     switch kind {
     case .go: .go
-    case .node: .node
-    case .maven, .gradle, .jar: .java
     default:
       scenario.target.command.words.first?.split(separator: "/").last.map(String.init)
         .flatMap(CollectedRuntime.init(program:))

@@ -29,22 +29,27 @@ struct StarterSearch {
       let words = repository.completed(command)
       let isMissing = words[0].contains("/") && !repository.has(words[0])
       let kind = kinds.first { repository.isUsed(by: words) && (!isMissing || $0.build(repository) != nil) }
-      return starter(of: kind?.kind ?? .command, build: kind?.build(repository)) {
+      return starter(of: kind?.kind ?? .command, build: kind?.build(repository), isNamed: !isMissing) {
         [StartCandidate(kind?.kind == .python ? repository.inEnvironment(words) : words)]
       }
     }
     for kind in kinds where !invocation.isInterrupted {
       let candidates = { kind.candidates(repository).filter { $0.isBuilt(in: repository) } }
-      if let found = starter(of: kind.kind, build: kind.build(repository), candidates) { return found }
+      if let found = starter(of: kind.kind, build: kind.build(repository), isNamed: false, candidates) { return found }
     }
     return nil
   }
 
+  /// - Parameter isNamed: Whether the user named the program, and it is there.
   private mutating func starter(
-    of kind: Starter.Kind, build: String?, _ candidates: () -> [StartCandidate]
+    of kind: Starter.Kind, build: String?, isNamed: Bool, _ candidates: () -> [StartCandidate]
   ) -> Starter? {
-    if let build {
-      guard run(build) else { return nil }
+    var build = build
+    if let command = build, !run(command) {
+      guard isNamed, !invocation.isInterrupted else { return nil }
+      // As where the documentation cannot be built on this machine.
+      invocation.console.say(InitReport.withoutBuild(command))
+      build = nil
     }
     var tried: [StartCandidate] = []
     for candidate in candidates() where !tried.contains(candidate) && tried.count < Self.mostCandidates {
@@ -56,8 +61,8 @@ struct StarterSearch {
         measurer: invocation.measurer, variables: starter.runtime?.frequentCollection ?? [:],
         routes: { [repository] in repository.routes })
       switch trial.outcome(for: starter.scenario) {
-      case .works(let scenario):
-        starter.scenario = scenario
+      case .works(let scenario, let time):
+        (starter.scenario, starter.time) = (scenario, time)
         return starter
       case .fails(let failure): note(failure, of: starter.scenario.target.command, isBuild: false)
       case .interrupted: return nil

@@ -9,7 +9,8 @@ struct StarterTrial {
   var routes: () -> [String] = { [] }
 
   enum Outcome {
-    case works(Scenario)
+    /// After the time that it took if it ended by itself.
+    case works(Scenario, after: Duration?)
     /// The program fails by itself.
     case fails(Failure)
     case interrupted
@@ -33,7 +34,7 @@ struct StarterTrial {
     var ended = recording
     // The steps do not matter to a program that ends by itself.
     if recording.end.kind != .startFailed { ended.failure = nil }
-    return ended.failure(in: scenario, loop: nil).map(Outcome.fails) ?? .works(scenario)
+    return ended.failure(in: scenario, loop: nil).map(Outcome.fails) ?? .works(scenario, after: recording.duration)
   }
 
   private func outcome(forService scenario: Scenario, like recording: Recording) -> Outcome {
@@ -91,12 +92,13 @@ struct StarterTrial {
       let candidate = scenario.requesting(paths: paths)
       guard let recording = measure(candidate) else { return .interrupted }
       guard let failure = recording.failure(in: candidate, loop: nil) else {
-        return .works(candidate.changingRequests { $0.times = Scenario.requests(perTurnTo: paths.count) })
+        return .works(
+          candidate.changingRequests { $0.times = Scenario.requests(perTurnTo: paths.count) }, after: nil)
       }
       guard case .http(let url, .status, _, _) = failure.problem else { break }
       paths.removeAll { $0 != "/" && $0 == RouteText.path(ofURL: url) }
     }
-    return .works(scenario.changingRequests { $0.times = Scenario.requestsPerTurn })
+    return .works(scenario.changingRequests { $0.times = Scenario.requestsPerTurn }, after: nil)
   }
 
   private func measure(_ scenario: Scenario) -> Recording? {

@@ -13,6 +13,8 @@ package struct Starter: Sendable, Equatable {
   /// The shell command that builds the program, in the repository's root; nil if nothing must be built.
   package var build: String?
   package var scenario: Scenario
+  /// How long the program ran until it ended by itself; nil if it did not, or was not run.
+  package var time: Duration?
 
   package init(kind: Kind, build: String? = nil, scenario: Scenario) {
     self.kind = kind

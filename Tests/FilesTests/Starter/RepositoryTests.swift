@@ -93,7 +93,13 @@ struct RepositoryTests {
     StarterExample(
       files: ["GNUmakefile": "a: b\nout/b:\n\tcc\n", "out/b": "#!/bin/sh"], kind: .make, command: ["out/b"],
       build: "make"),
-    StarterExample(files: ["run": "#!/bin/sh", "README": ""], kind: .executable, command: ["./run"]),
+    StarterExample(
+      files: ["configure": "#!/bin/sh", "Makefile.in": "", "Makefile": "all: tool\ntool:\n\tcc\n", "tool": "\u{7f}ELF"],
+      kind: .make, command: ["./tool"], build: "test -e Makefile || ./configure && make"),
+    StarterExample(
+      files: ["Package.swift": ".library(name: \"a\")", "Makefile": "tool:\n\tcc\n", "tool": "\u{7f}ELF"],
+      kind: .make, command: ["./tool"], build: "make"),
+    StarterExample(files: ["run": "\u{7f}ELF", "deploy": "#!/bin/sh"], kind: .executable, command: ["./run"]),
     StarterExample(
       files: ["Dockerfile": "WORKDIR /app\nENTRYPOINT [\"ruby\"]\nCMD [\"/app/web.rb\", \"-q\"]\n"], kind: .command,
       command: ["ruby", "web.rb", "-q"]),
@@ -141,7 +147,7 @@ struct RepositoryTests {
     StarterExample(
       files: ["src/shop/main.py": "api: FastAPI = FastAPI()\n", "setup.py": "install_requires=['fastapi']"],
       kind: .python, command: [".venv/bin/python3", "-m", "uvicorn", "shop.main:api", "--port", "{{port}}"],
-      build: "\(pip) ."),
+      build: "\(pip) -e ."),
     StarterExample(
       files: ["app.py": "def app(environ, start_response):\n    pass\n"], kind: .python,
       command: ["python3", "-m", "gunicorn", "--bind", address, "app:app"]),
@@ -203,7 +209,7 @@ struct RepositoryTests {
       command: [".venv/bin/python3", "-m", "tool"], build: "\(pip) -r requirements.txt"),
     StarterExample(
       files: ["pyproject.toml": "[project]\nname = 'x'\n[project.scripts]\ntool = \"x:main\"\n"], kind: .python,
-      command: [".venv/bin/tool"], build: "\(pip) ."),
+      command: [".venv/bin/tool"], build: "\(pip) -e ."),
     StarterExample(
       files: ["pyproject.toml": "[tool.black]\n", "app.py": ""], kind: .python, command: ["python3", "app.py"]),
   ]
