@@ -10,14 +10,16 @@ struct MeasuredRiseTests {
       change: .init(absolute: shift, percent: nil, low: shift, high: shift, shift: shift), resolution: resolution)
   }
 
-  private static func rise(_ metrics: MetricResult...) -> MeasuredRise? {
+  private static func rise(_ metrics: MetricResult...) -> MeasuredRise? { rises(metrics).first }
+
+  private static func rises(_ metrics: [MetricResult]) -> [MeasuredRise] {
     let fingerprint = Fingerprint(
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "never", measurement: "traced", kernel: "6.1",
       libc: "glibc 2.36")
     return ScenarioResult(
       name: ScenarioName("load"), verdict: .regression,
       environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), metrics: metrics
-    ).measuredRise
+    ).measuredRises
   }
 
   private static let mebi = 1024.0 * 1024
@@ -37,6 +39,18 @@ struct MeasuredRiseTests {
       let peak = Self.regressed(.peakRSS, by: 8 * Self.mebi, resolution: resolution)
       #expect(Self.rise(peak, level) == MeasuredRise(.peak, amount: .mebibytes(8)))
     }
+  }
+
+  @Test("Each kind of rise may be explained, the clear ones first")
+  func all() {
+    let peak = Self.regressed(.peakRSS, by: 8 * Self.mebi, resolution: 5 * Self.mebi)
+    let level = Self.regressed(.steadyRSS, by: 2 * Self.mebi, resolution: 1)
+    let growth = Self.regressed(.growth, by: 100, resolution: 1)
+    let expected = [
+      MeasuredRise(.steady, amount: .mebibytes(2)), MeasuredRise(.growth),
+      MeasuredRise(.peak, amount: .mebibytes(8)),
+    ]
+    #expect(Self.rises([peak, level, growth]) == expected)
   }
 
   @Test("Where no rise is clear, the peak is explained")

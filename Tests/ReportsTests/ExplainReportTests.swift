@@ -80,7 +80,9 @@ struct ExplainReportTests {
         rise: MappedRise(
           .shared, rise: .mebibytes(9),
           largest: [.init("/memfd:pool", rise: .mebibytes(8)), .init(Self.hostile, rise: .mebibytes(1))])),
-      .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
+      .belowNoise(largest: change, least: .mebibytes(40), isLikely: false),
+      .belowNoise(largest: change, least: .mebibytes(40), isLikely: true),
+      .belowNoise(largest: nil, least: .mebibytes(1), isLikely: false),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
       .unsampledHeap(of: .node, rise: .mebibytes(9), reason: .notLoaded),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),

@@ -67,7 +67,7 @@ struct CheckExplanation {
 
     init?(_ result: ScenarioResult, _ plan: CheckPlan, _ index: Int) {
       guard result.verdict == .regression, result.failure == nil, plan.scenario.explain != .off,
-        let measured = result.measuredRise
+        let measured = result.measuredRises.first
       else { return nil }
       (self.index, self.measured, size) = (index, measured, measured.amount ?? .zero)
     }
@@ -110,7 +110,8 @@ struct CheckExplanation {
   private mutating func explain(
     _ result: inout ScenarioResult, of plan: CheckPlan, isComparable: Bool, repetitions: Int
   ) throws(FileError) {
-    guard let rise = result.measuredRise else { return }
+    let rises = result.measuredRises
+    guard let rise = rises.first else { return }
     guard repetitions > 0 else {
       guard isComparable else { return result.noteNoApprovedProfile(of: plan) }
       let candidate = plan.candidate(result)
@@ -120,7 +121,7 @@ struct CheckExplanation {
       result.notes.append(.notExplained(obstacle: obstacle))
       return
     }
-    let (found, time) = try profiled(result, plan, repetitions, of: rise)
+    let (found, time) = try profiled(result, plan, repetitions, of: rises)
     result.times.explaining = time
     guard let explanation = found else {
       result.notes.append(.notExplained(obstacle: .interrupted))
@@ -164,7 +165,7 @@ struct CheckExplanation {
     of result: ScenarioResult, _ plan: CheckPlan, repetitions: Int
   ) throws(FileError) {
     guard repetitions > 0, let baseline = plan.baseline else { return }
-    guard let explanation = try profiled(result, plan, repetitions, of: nil).explanation else { return }
+    guard let explanation = try profiled(result, plan, repetitions, of: []).explanation else { return }
     guard let build = explanation.build else {
       return obstacles.append(.lacksProfile(scenario: result.name, obstacle: explanation.obstacle ?? .noSnapshot))
     }
@@ -174,19 +175,20 @@ struct CheckExplanation {
 
   /// What the profiler found, and how long that took; nothing after an interruption.
   private mutating func profiled(
-    _ result: ScenarioResult, _ plan: CheckPlan, _ repetitions: Int, of rise: MeasuredRise?
+    _ result: ScenarioResult, _ plan: CheckPlan, _ repetitions: Int, of rises: [MeasuredRise]
   ) throws(FileError) -> (explanation: Explanation?, time: Duration) {
     let candidate = plan.candidate(result)
     var runs = try ProfiledRuns(
-      of: plan.scenario, against: rise == nil ? nil : plan.other, by: measurer, into: artifacts.explain,
+      of: plan.scenario, against: rises.isEmpty ? nil : plan.other, by: measurer, into: artifacts.explain,
       showProgress: showProgress)
     runs.mostTime = budget.left(under: candidate.rule)
-    if let rise { runs.rise = rise } else { runs.purpose = .profiling }
+    if rises.isEmpty { runs.purpose = .profiling } else { runs.rises = rises }
     // What they explain needs no profile.
-    runs.rise.excludesMappings = result.reference?.composition != nil && result.summary.composition != nil
+    let excludesMappings = result.reference?.composition != nil && result.summary.composition != nil
+    for index in runs.rises.indices { runs.rises[index].excludesMappings = excludesMappings }
     runs.expectedRise = result.peak.map { Bytes($0.count / Self.usualPart) }
     let begin = ContinuousClock.now
-    let base = rise == nil || plan.other != nil ? nil : base(of: plan)
+    let base = rises.isEmpty || plan.other != nil ? nil : base(of: plan)
     let explanation = runs.explanation(repetitions: repetitions, base: base)
     let time = ContinuousClock.now - begin
     budget.note(runs.begun, of: candidate, took: time)
@@ -227,7 +229,7 @@ extension ScenarioResult {
 
   /// The mappings that explain the largest rise; nil if it is not theirs.
   fileprivate var mappedRise: MappedRise? {
-    guard let rise = measuredRise, let amount = rise.amount, let before = reference?.composition,
+    guard let rise = measuredRises.first, let amount = rise.amount, let before = reference?.composition,
       let now = summary.composition
     else { return nil }
     guard rise.isOfTree else { return MappedRise(from: before, to: now, of: amount) }

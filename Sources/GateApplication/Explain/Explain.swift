@@ -51,7 +51,7 @@ struct Explain {
       var runs = try ProfiledRuns(
         of: scenario, against: other, by: invocation.measurer, into: artifacts.explain,
         showProgress: invocation.console.show)
-      runs.rise = MeasuredRise(rise)
+      runs.rises = [MeasuredRise(rise)]
       let base = try base ?? (other == nil ? approved(scenario, project, artifacts, invocation) : nil)
       if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
     }

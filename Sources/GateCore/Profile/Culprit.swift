@@ -60,8 +60,9 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case mapped(rise: MappedRise)
   /// The builds were not measured in the same way.
   case otherMethod(before: MemoryProfile.Method, now: MemoryProfile.Method)
-  /// No function rose clearly more than equal repetitions differ: the largest rise, and the least that is clear.
-  case belowNoise(largest: FunctionChange?, least: Bytes)
+  /// No function rose clearly more than equal repetitions differ: the largest rise, the least that is clear, and whether it
+  /// is most of what a check has judged, so that it is likely all the same.
+  case belowNoise(largest: FunctionChange?, least: Bytes, isLikely: Bool)
   /// No function holds enough of the rise: those that rose most.
   case spread(largest: [FunctionChange])
   /// Most of the rise is in a collected heap, whose objects have no call stacks.
@@ -77,13 +78,21 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
     if case .named(let culprit) = self { culprit } else { nil }
   }
 
+  /// Whether it leaves open what rose, so that another metric that rose may show it better.
+  package var isVague: Bool {
+    switch self {
+    case .noRise, .notReproduced, .belowNoise, .spread: true
+    default: false
+    }
+  }
+
   /// The functions through which the memory rose; empty if none is known.
   package var functions: [FunctionChange] {
     switch self {
     case .named(let culprit): [culprit.change, culprit.formerRelease, culprit.laterRelease].compactMap(\.self)
     case .spread(let largest), .holding(let largest): largest
     // Not named, but what changed there is as true.
-    case .belowNoise(let largest?, _): [largest]
+    case .belowNoise(let largest?, _, _): [largest]
     default: []
     }
   }
@@ -154,7 +163,7 @@ extension ProfileComparison {
       let spreads = [before, now].map { $0.parts[largest.part]?.spread ?? 0 }
       let least = Bytes(clearFactor * max(ProfileNoise.page, spreads[0], spreads[1]))
       return largest.rise > least
-        ? .other(part: largest.part, rise: largest.rise) : .belowNoise(largest: nil, least: least)
+        ? .other(part: largest.part, rise: largest.rise) : .belowNoise(largest: nil, least: least, isLikely: false)
     }
   }
 
@@ -227,17 +236,23 @@ extension ProfileComparison {
     }
     let rises = changes(evidence).filter { $0.change > .zero }
       .sorted { ($1.change, $0.function) < ($0.change, $1.function) }
-    guard let first = rises.first else { return .belowNoise(largest: nil, least: leastInAll) }
+    guard let first = rises.first else {
+      return .belowNoise(largest: nil, least: leastInAll, isLikely: false)
+    }
     let candidates = rises.filter { isMost($0.change.count, Self.leastShare) }
     let clear = rises.filter { $0.change > least($0) }
     // What a function of the language's library calls is a part of a clear rise, so that only its own noise counts.
     let parts = rises.filter {
       Double($0.change.count) > Double(noise.own(of: $0.function) * clearFactor) && origin(of: $0.function) != .language
     }
-    guard let chosen = culprit(among: clear, parts, growth: growth, unclear: least) else {
-      return candidates.isEmpty && first.change > least(first)
-        ? .spread(largest: separate(rises))
-        : .belowNoise(largest: addingCallers(first), least: least(first))
+    let holder =
+      culprit(among: clear, parts, growth: growth, unclear: least)
+      ?? onlyHolder(of: min(rise, growth), among: clear, parts, unclear: least)
+    guard let chosen = holder else {
+      if candidates.isEmpty, first.change > least(first) { return .spread(largest: separate(rises)) }
+      let likely = measured == nil ? nil : culprit(among: candidates, rises, growth: growth, unclear: least)
+      let largest = likely ?? first
+      return .belowNoise(largest: addingCallers(largest), least: least(largest), isLikely: likely != nil)
     }
     if origin(of: chosen.function) == .language {
       let largest = separate(parts)
@@ -254,6 +269,16 @@ extension ProfileComparison {
     culprit.beneath = beneath(chosen, among: parts)
     if now.processes != before.processes { culprit.processes = .init(before: before.processes, now: now.processes) }
     return .named(culprit: culprit)
+  }
+
+  /// What holds most of the metric's rise where the blocks rose by more, as in a heap whose garbage became less; nil if
+  /// different memory does.
+  private func onlyHolder(
+    of rise: Bytes, among rises: [FunctionChange], _ parts: [FunctionChange], unclear: (FunctionChange) -> Bytes
+  ) -> FunctionChange? {
+    let most = rises.filter { Double($0.change.count) >= Self.leastShare * Double(rise.count) }
+    guard !most.isEmpty, separate(most).count == 1 else { return nil }
+    return culprit(among: most, parts, growth: rise, unclear: unclear)
   }
 
   /// A function that holds more than this multiple of the rise looks wrong without a word on the rest: sampling alone is

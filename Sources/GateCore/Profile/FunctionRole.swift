@@ -178,6 +178,8 @@ extension RoleTable {
         "swift_allocObject*", "_swift_allocObject*", "swift_slowAlloc*", "swift_allocBox*", "swift_bufferAllocate*",
         "__gnu_cxx::new_allocator*", "std::__new_allocator*", "std::allocator_traits*", "std::allocator<*",
         // What widespread programs and libraries wrap around them.
+        "l_alloc", "luaM_*", "*_malloc", "*_calloc", "*_realloc", "*_strdup", "emalloc*", "ecalloc*", "ezalloc*",
+        "erealloc*", "estrdup*",
         "g_malloc*", "g_realloc*", "g_try_malloc*", "g_slice_*", "g_strdup*", "xmalloc*", "xcalloc*", "xrealloc*",
         "xstrdup*", "zmalloc*", "zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*",
         "sqlite3_malloc*", "sqlite3Malloc*", "sqlite3MemMalloc*", "sqlite3MemRealloc*", "sqlite3DbMalloc*",
@@ -212,7 +214,7 @@ extension RoleTable {
     Rule(role: .runtime(nil), modules: ["python3*", "libpython3*", "<frozen *"], scripts: ["<frozen *"]),
     Rule(
       role: .runtime(nil),
-      modules: ["ruby", "libruby*", "perl", "libperl.so", "php", "libphp*", "lua", "liblua*", "libcoreclr.so"]),
+      modules: ["ruby", "libruby*", "perl", "libperl.so", "php", "libphp*", "libcoreclr.so"]),
     Rule(
       role: .runtime(nil),
       modules: ["libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"],

@@ -24,7 +24,8 @@ extension ProfileComparison {
 
   /// Whether no more was allocated than before: by the function, or where that is not exact enough, in all.
   func isReleasedLater(_ change: FunctionChange) -> Bool {
-    guard explained == .peak, change.evidence == .holds, let before else { return false }
+    // What a collector frees has no releases, and nobody counts how much its program allocates.
+    guard explained == .peak, change.evidence == .holds, let before, now.collected == nil else { return false }
     let own = releasesBefore?.allocated(by: change.function)
     return isEqual(own, releases?.allocated(by: change.function), for: change, Self.releasesWithStack)
       ?? isEqual(before.allocated?.count, now.allocated?.count, for: change, 1) ?? false

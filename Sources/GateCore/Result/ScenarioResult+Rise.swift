@@ -3,18 +3,27 @@ extension ScenarioResult {
   /// has two or three repetitions, in which the noise may be as large.
   private static let clearFactor = 4.0
 
-  /// The largest rise of the metrics that regressed; nil if none is of memory.
+  /// The largest rises of the metrics that regressed, one of each kind, the one to be explained first; empty if none is of
+  /// memory.
   ///
-  /// As two workers that now and then load at the same time, whose tree has a peak that varies by more than a rise of its
-  /// steady level.
-  package var measuredRise: MeasuredRise? {
+  /// The peak comes first, unless another one is clearer: as of two workers that now and then load at the same time, whose
+  /// tree has a peak that varies by more than a rise of its steady level.
+  package var measuredRises: [MeasuredRise] {
     let regressed = summary.metrics.filter { $0.verdict == .regression && ExplainedRise(of: [$0.metric]) != nil }
     let clear = regressed.filter { $0.isRise(clearerThan: Self.clearFactor) }
-    let failing = clear.isEmpty ? regressed : clear
-    guard let kind = ExplainedRise(of: failing.map(\.metric)) else { return nil }
+    let unclear = regressed.filter { metric in !clear.contains { $0.metric == metric.metric } }
+    let kinds = [ExplainedRise.peak, .steady, .growth]
+    var rises: [MeasuredRise] = []
+    for (metrics, kind) in [clear, unclear].flatMap({ metrics in kinds.map { (metrics, $0) } }) {
+      let ofKind = metrics.filter { ExplainedRise(of: [$0.metric]) == kind }
+      if !ofKind.isEmpty, !rises.contains(where: { $0.kind == kind }) { rises.append(Self.rise(kind, of: ofKind)) }
+    }
+    return rises
+  }
+
+  private static func rise(_ kind: ExplainedRise, of failing: [MetricResult]) -> MeasuredRise {
     let amounts = failing.compactMap { metric -> (metric: MetricName, rise: Double)? in
-      guard kind != .growth, ExplainedRise(of: [metric.metric]) == kind, let shift = metric.change?.shift, shift > 0
-      else { return nil }
+      guard kind != .growth, let shift = metric.change?.shift, shift > 0 else { return nil }
       return (metric.metric, shift)
     }
     let largest = amounts.max { $0.rise < $1.rise }

@@ -661,7 +661,7 @@ struct CulpritTests {
     }
     #expect(finding(interval: .kibibytes(4))?.culprit?.change.function.name == "load_table")
     // Without sampling something else makes the cache uneven, and it might do so to the table.
-    guard case .belowNoise(_?, let least)? = finding(interval: .zero) else {
+    guard case .belowNoise(_?, let least, false)? = finding(interval: .zero) else {
       Issue.record("\(String(describing: finding(interval: .zero)))")
       return
     }
@@ -696,12 +696,15 @@ struct CulpritTests {
 
     let repetitions = [3, 5, 7].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }
     let risen = [9, 11, 13].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }
-    guard case .belowNoise(let first?, let least)? = ProfileComparison(before: repetitions, now: risen).finding else {
+    var unclear = ProfileComparison(before: repetitions, now: risen)
+    guard case .belowNoise(let first?, let least, false)? = unclear.finding else {
       Issue.record("a rise of 6 MiB is not clear beside a noise of 4 MiB")
       return
     }
     #expect(first.change == .mebibytes(6))
     #expect(least == .mebibytes(12))
+    unclear.measured = .mebibytes(6)
+    #expect(unclear.finding == .belowNoise(largest: first, least: least, isLikely: true), "a check has judged it")
 
     let holes = [MemoryProfile](repeating: MemoryProfile(server, heapOverhead: 9 << 20), count: 3)
     let plain = [MemoryProfile](repeating: MemoryProfile(server), count: 3)
@@ -709,7 +712,7 @@ struct CulpritTests {
     #expect(ProfileComparison(before: holes, now: plain).finding == .noRise)
     let uneven = [0, 4, 9].map { MemoryProfile(server, heapOverhead: $0 << 20) }
     #expect(
-      ProfileComparison(before: plain, now: uneven).finding == .belowNoise(largest: nil, least: .mebibytes(27)))
+      ProfileComparison(before: plain, now: uneven).finding == .belowNoise(largest: nil, least: .mebibytes(27), isLikely: false))
     let unsampled = holes.map { profile in
       var profile = profile
       profile.method = .stops

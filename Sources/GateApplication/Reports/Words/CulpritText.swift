@@ -5,12 +5,26 @@ extension FunctionName {
   var displayText: String {
     if self == .garbageCollector { return "the garbage collector" }
     guard !name.isEmpty else { return "?" }
-    let text = shortName
+    let text = nameWithoutPackages
     return TerminalText.safe(text.last.map { $0.isLetter || $0.isNumber || $0 == "_" } == true ? "\(text)()" : text)
   }
 
   /// As in `handle_request`.
-  fileprivate var callerText: String { name.isEmpty ? "?" : TerminalText.safe(shortName) }
+  fileprivate var callerText: String { name.isEmpty ? "?" : TerminalText.safe(nameWithoutPackages) }
+
+  /// As in `web.(*Server).order` of `example.org/shop/web.(*Server).order`, and `Api.order` of `org.example.shop.Api.order`.
+  private var nameWithoutPackages: String {
+    let name = shortName
+    if isJava {
+      let parts = name.split(separator: ".")
+      let packages = parts.prefix { $0.first?.isLowercase == true }.count
+      return parts.dropFirst(min(packages, max(0, parts.count - 2))).joined(separator: ".")
+    }
+    let path = name.prefix { $0 != "(" && $0 != "[" }
+    guard !isScript, let slash = path.lastIndex(of: "/"), path[path.index(after: slash)...].first?.isLetter == true
+    else { return name }
+    return String(name[name.index(after: slash)...])
+  }
 
   /// As in ` (libserver.so)`, ` (libserver.so, server.c:12)` or ` (server.py:12)`; empty if no file holds it.
   func place(file: String? = nil, line: Int?) -> String {
@@ -108,10 +122,12 @@ extension CulpritFinding {
     case .mapped(let mapped): mapped.text
     case .otherMethod(let before, let now):
       "no function is named: the builds were measured in different ways (before: \(before.name), now: \(now.name))"
-    case .belowNoise(let largest?, let least):
+    case .belowNoise(let largest?, let least, true):
+      "probably \(largest.text), though that is not clearly above the noise (at least \(Format.amount(least)) would be)"
+    case .belowNoise(let largest?, let least, false):
       "no function is named: the largest rise, \(largest.text), is not clearly above the noise (at least "
         + "\(Format.amount(least)) would be)"
-    case .belowNoise(nil, let least):
+    case .belowNoise(nil, let least, _):
       "no function is named: the rise is not clearly above the noise (at least \(Format.amount(least)) would be)"
     case .spread(let largest):
       "the rise is spread over several functions, and none has most of it; the largest are "

@@ -19,7 +19,8 @@ struct ProfiledRuns {
   var purpose = Progress.Purpose.explaining
   /// How long all repetitions may take; nil for any time.
   var mostTime: Duration?
-  var rise = MeasuredRise(.peak)
+  /// What is to be explained; the first if none of them has a clear explanation. Never empty.
+  var rises = [MeasuredRise(.peak)]
   /// The rise that is to be seen; nil if it is unknown.
   var expectedRise: Bytes?
   /// What the repetitions have taken so far.
@@ -67,7 +68,11 @@ struct ProfiledRuns {
     }
     let build = ProfiledBuild(own)
     if isWhole, let build, build.processes.contains(where: \.moment.isOfBuild) { explanation.build = build }
-    explanation.comparison = build?.comparison(with: base ?? ProfiledBuild(other), of: rise)
+    let before = base ?? ProfiledBuild(other)
+    let comparisons = rises.compactMap { build?.comparison(with: before, of: $0) }
+    let isVague = comparisons.first?.finding?.isVague == true
+    let clear = isVague ? comparisons.first { $0.finding?.culprit != nil } : nil
+    explanation.comparison = clear ?? comparisons.first
     guard let comparison = explanation.comparison else {
       explanation.obstacle = explanation.obstacle ?? .noSnapshot
       return explanation
@@ -75,6 +80,8 @@ struct ProfiledRuns {
     explanation.profile = own.compactMap { $0.profile(like: comparison.now) }.middle
     return explanation
   }
+
+  private var rise: MeasuredRise { rises[0] }
 
   /// Growth is that of one build.
   private var compared: Scenario? { rise.kind == .growth ? nil : other }
