@@ -29,7 +29,9 @@ struct CodeChangeSearch {
   init(of project: Project, _ measured: MeasuredCode?, in invocation: Invocation) {
     (root, self.measured, ci) = (project.root, measured, invocation.ci)
     baselines = BaselineStore(folder: project.baselines)
-    ignored = [project.baselines, project.artifacts]
+    // What changed in a scenario is told as such.
+    let file = PathText.absolute(project.file, from: invocation.workingDirectory)
+    ignored = [project.baselines, project.artifacts, file]
     let pairs = project.scenarios.map { ($0.name, [$0.target.workingDirectory, $0.root]) }
     folders = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     deadline = .now + Self.mostTime
@@ -105,50 +107,73 @@ struct CodeChangeSearch {
     let git: GitComparison
   }
 
-  /// The changes since the first base with a changed function on the stacks, or else beneath them, or else with what those on
-  /// the stacks use, or else what changed since the first.
+  /// The changes since the first base with a changed function on the stacks, or else with one beneath them or what they use,
+  /// or else what changed since the first.
   private func changes(
     behind finding: CulpritFinding, of scenario: ScenarioName, since bases: [KnownBase]
   ) -> CodeChanges? {
-    let stacks = finding.stacks
-    var searched: [(base: KnownBase, texts: ChangedTexts)] = []
-    for base in bases {
-      let (hits, texts) = joined(stacks, of: scenario, since: base)
-      if var changes = changes(of: hits, texts, since: base) {
-        changes.elsewhere = dependencies(within: hits, since: base, finding, of: scenario)
-        return changes
-      }
-      searched.append((base, texts))
-    }
-    let inner = beneath(finding)
-    for base in bases where !inner.isEmpty {
-      let (hits, texts) = joined(inner, of: scenario, since: base)
-      if let changes = changes(of: hits, texts, since: base) { return changes }
-    }
+    var searched = bases.map { ChangedCode(since: $0, finding, self, of: scenario) }
+    for index in searched.indices where !searched[index].hits.isEmpty { return changes(in: &searched[index]) }
     for index in searched.indices {
-      let base = searched[index].base
-      let hits = used(by: stacks, &searched[index].texts, base.git)
-      guard let found = changes(of: hits, searched[index].texts, since: base) else { continue }
-      // None of it is on the stack, so that another change may be as likely.
-      var changes = elsewhere(since: base, finding, of: scenario, besides: Set(hits.map(\.file)))
-      changes.functions = found.functions
-      return changes
+      let changes = changes(in: &searched[index])
+      if !changes.functions.isEmpty { return changes }
     }
     return bases.first.map { elsewhere(since: $0, finding, of: scenario) }
   }
 
-  private func changes(of hits: [StackJoin.Hit], _ texts: ChangedTexts, since base: KnownBase) -> CodeChanges? {
-    guard !hits.isEmpty else { return nil }
-    let functions = hits.prefix(Self.mostFunctions).map { texts.function(of: $0) }
-    return CodeChanges(base: base.git.base, origin: base.origin, functions: functions)
+  /// What changed since one base, with the functions on the stacks that did.
+  private struct ChangedCode {
+    let base: KnownBase
+    let finding: CulpritFinding
+    let scenario: ScenarioName
+    var texts: ChangedTexts
+    /// On the stacks, and beneath them.
+    let hits, inner: [StackJoin.Hit]
+
+    init(since base: KnownBase, _ finding: CulpritFinding, _ search: CodeChangeSearch, of scenario: ScenarioName) {
+      (self.base, self.finding, self.scenario) = (base, finding, scenario)
+      let beneath = CodeChangeSearch.beneath(finding)
+      texts = ChangedTexts(
+        base.git, frames: (finding.stacks + beneath).flatMap(\.self), folders: search.folders[scenario] ?? [],
+        most: CodeChangeSearch.mostFiles)
+      let join = StackJoin(texts.files, tracked: texts.tracked)
+      hits = finding.stacks.flatMap(join.hits)
+      inner = beneath.flatMap(join.hits).map { hit in
+        var hit = hit
+        hit.depth = -1
+        return hit
+      }
+    }
+  }
+
+  /// A change of the line through which the memory came, or of the innermost function, stands alone; else another change may
+  /// be as likely, of which those that are further in come first.
+  private func changes(in code: inout ChangedCode) -> CodeChanges {
+    let (git, finding, scenario) = (code.base.git, code.finding, code.scenario)
+    var hits = code.hits
+    let isCertain = hits.contains(where: \.isCertain)
+    if !isCertain {
+      hits = (hits + code.inner + used(by: finding.stacks, &code.texts, git)).sorted { $0.order < $1.order }
+    }
+    var functions: [StackJoin.Hit] = []
+    for hit in hits where !functions.contains(where: hit.isAtSamePlace(as:)) { functions.append(hit) }
+    let named = functions.prefix(Self.mostFunctions)
+    let within = dependencies(within: code.hits, since: code.base, finding, of: scenario)
+    var changes =
+      isCertain
+      ? CodeChanges(base: git.base, origin: code.base.origin)
+      : elsewhere(since: code.base, finding, of: scenario, besides: Set(named.map(\.file)))
+    changes.elsewhere = within + changes.elsewhere.filter { place in !within.contains { $0.file == place.file } }
+    changes.functions = named.map { code.texts.function(of: $0) }
+    return changes
   }
 
   /// The share of what is named from which a function that it calls explains it, if nothing on its stack changed.
   private static let leastBeneath = 0.3
 
-  private func beneath(_ finding: CulpritFinding) -> [[StackFrame]] {
+  private static func beneath(_ finding: CulpritFinding) -> [[StackFrame]] {
     guard let culprit = finding.culprit else { return [] }
-    let least = Self.leastBeneath * Double(culprit.change.change.count)
+    let least = leastBeneath * Double(culprit.change.change.count)
     return culprit.beneath.filter { Double($0.change.count) >= least }.map(\.frames)
   }
 
@@ -168,18 +193,6 @@ struct CodeChangeSearch {
     }
   }
 
-  /// What changed on the stacks, with the texts that it was found in.
-  private func joined(
-    _ stacks: [[StackFrame]], of scenario: ScenarioName, since base: KnownBase
-  ) -> (hits: [StackJoin.Hit], texts: ChangedTexts) {
-    let texts = ChangedTexts(
-      base.git, frames: stacks.flatMap(\.self), folders: folders[scenario] ?? [], most: Self.mostFiles)
-    let join = StackJoin(texts.files, tracked: texts.tracked)
-    var hits: [StackJoin.Hit] = []
-    for hit in stacks.flatMap(join.hits) where !hits.contains(where: hit.isOfSameChange(as:)) { hits.append(hit) }
-    return (hits, texts)
-  }
-
   /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.
   ///
   /// The program's start uses most parts of it. That counts for a value of its own file, or if nothing else does and no other
@@ -189,7 +202,7 @@ struct CodeChangeSearch {
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
-    let hits = join.used(by: stacks.flatMap(\.self), in: git.text(asItIs:))
+    let hits = stacks.flatMap { join.used(by: $0, in: git.text(asItIs:)) }
     let evident = hits.filter { $0.caller?.isStart != true || $0.isOwnValue }
     let hasOthers = changed.contains { path in
       ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path } && !texts.hasOnlyComments(path)
@@ -207,7 +220,7 @@ struct CodeChangeSearch {
     let ranked = ElsewhereChanges.ranked(Array(paths), ignoring: ignored.compactMap(git.relative))
       .filter { !named.contains($0) && (named.isEmpty || ElsewhereChanges.isOfProgram($0)) }
     changes.elsewhere = places(of: ranked, git, finding, of: scenario)
-    changes.otherFiles = ranked.count - changes.elsewhere.count
+    changes.otherFiles = ranked.count - Set(changes.elsewhere.map(\.file)).count
     return changes
   }
 
@@ -218,28 +231,26 @@ struct CodeChangeSearch {
     let known = Dictionary(git.files.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var places: [ChangedPlace] = []
     for path in paths.prefix(Self.mostFiles) where places.count < ElsewhereChanges.most {
-      if let place = known[path].flatMap({ place(of: $0, git) }) { places.append(place) }
+      places += known[path].map { self.places(of: $0, git) } ?? []
     }
+    places.removeLast(max(0, places.count - ElsewhereChanges.most))
     let frames = finding.stacks.flatMap(\.self) + (finding.culprit?.beneath ?? []).flatMap(\.frames)
     let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
     return StackDependencies(frames, installed: packages.names).marked(places)
   }
 
-  /// nil if only comments and spaces changed.
-  private func place(of file: GitComparison.File, _ git: GitComparison) -> ChangedPlace? {
-    if let submodule = file.submodule { return ChangedPlace(file: file.path, dependencies: [submodule]) }
+  /// None if only comments and spaces changed.
+  private func places(of file: GitComparison.File, _ git: GitComparison) -> [ChangedPlace] {
+    if let submodule = file.submodule { return [ChangedPlace(file: file.path, dependencies: [submodule])] }
     let text = file.isDeleted ? nil : git.text(of: file)
-    let found = text.map(ElsewhereChanges.place) ?? (ChangedPlace(file: file.path), nil)
-    guard let found else { return nil }
-    var place = found.place
-    guard deadline > .now else { return place }
-    place.commits =
-      if let text, let part = found.part {
-        git.authors(of: part, in: text).commits
-      } else {
-        git.commits(changing: file)
-      }
-    return place
+    let found = text.map(ElsewhereChanges.places) ?? [(ChangedPlace(file: file.path), nil)]
+    return found.map { place, part in
+      var place = place
+      guard deadline > .now else { return place }
+      place.commits =
+        if let text, let part { git.authors(of: part, in: text).commits } else { git.commits(changing: file) }
+      return place
+    }
   }
 }
 

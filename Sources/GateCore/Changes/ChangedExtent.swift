@@ -9,10 +9,11 @@ struct ChangedExtent {
   let isNew: Bool
   let language: SourceLanguage?
 
-  /// The name by which others call it: of a constructor of Python that of its class.
-  var calledName: String { extent.name == Self.constructor ? extent.scopes.last ?? "" : extent.name }
+  /// The name by which others call it: of a constructor that of its class.
+  var calledName: String { Self.constructors.contains(extent.name) ? extent.scopes.last ?? "" : extent.name }
 
-  private static let constructor = "__init__"
+  /// Of Python and JavaScript.
+  private static let constructors: Set = ["__init__", "constructor"]
 
   func hit(calledBy caller: FunctionName, depth: Int) -> StackJoin.Hit {
     let separator = language?.isScript == true ? "." : "::"

@@ -1,7 +1,9 @@
 /// What else changed, if nothing on a call stack did.
 package enum ElsewhereChanges {
-  /// More files are only counted.
-  package static let most = 5
+  /// More places are not listed.
+  package static let most = 6
+  /// More functions of one file are left out.
+  private static let mostFunctions = 3
   /// More dependencies of one file are left out.
   private static let mostDependencies = 100
 
@@ -13,57 +15,59 @@ package enum ElsewhereChanges {
   ]
   private static let tests: Set<Substring> = ["test", "tests", "spec", "doc", "docs", "__tests__"]
 
-  /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, then tests and hidden
-  /// files; documentation only if nothing else changed.
+  /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, then tests; hidden
+  /// files, such as those of CI systems, and documentation only if nothing else changed.
   ///
   /// Ignored are folders and files that do not belong to the program, such as the baselines.
   package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
     let own = paths.filter { path in !ignored.contains { path == $0 || path.hasPrefix("\($0)/") } }
-    let others = own.filter { Rank($0) != .documentation }
-    return (others.isEmpty ? own : others).sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
+    let visible = own.filter { Rank($0).rawValue < Rank.hidden.rawValue }
+    return (visible.isEmpty ? own : visible).sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
   }
 
   /// Whether a file may be code or data of the program.
-  package static func isOfProgram(_ path: String) -> Bool { Rank(path).rawValue < Rank.other.rawValue }
+  package static func isOfProgram(_ path: String) -> Bool { Rank(path).rawValue < Rank.tests.rawValue }
 
   private enum Rank: Int {
-    case dependencies, code, data, other, documentation
+    case dependencies, code, data, tests, hidden, documentation
 
     init(_ path: String) {
       let parts = path.split(separator: "/")
       let name = parts.last?.split(separator: ".") ?? []
       let isText = documents.contains(name.first?.lowercased() ?? "") || texts.contains(name.last ?? "")
-      let isOther = parts.dropLast().contains(where: tests.contains) || parts.contains { $0.hasPrefix(".") }
       if DependencyVersions.are(in: path) {
         self = .dependencies
       } else if isText {
         self = .documentation
-      } else if isOther {
-        self = .other
+      } else if parts.contains(where: { $0.hasPrefix(".") }) {
+        self = .hidden
+      } else if parts.dropLast().contains(where: ElsewhereChanges.tests.contains) {
+        self = .tests
       } else {
         self = SourceLanguage(path: path) == nil ? .data : .code
       }
     }
   }
 
-  /// What is known of a changed file with its text, and the part that its line is of; nil if only comments and spaces of a
-  /// source file changed.
-  package static func place(of file: ChangedFile) -> (place: ChangedPlace, part: ChangedFile.Part?)? {
+  /// What is known of a changed file with its text, each place with the part that its line is of: the first functions that
+  /// changed, or else the first part; none if only comments and spaces of a source file changed.
+  package static func places(of file: ChangedFile) -> [(place: ChangedPlace, part: ChangedFile.Part?)] {
     if DependencyVersions.are(in: file.path) {
       let changes = DependencyVersions.changes(in: file).prefix(mostDependencies)
-      return (ChangedPlace(file: file.path, dependencies: Array(changes)), nil)
+      return [(ChangedPlace(file: file.path, dependencies: Array(changes)), nil)]
     }
-    guard SourceLanguage(path: file.path) != nil else { return (ChangedPlace(file: file.path), nil) }
+    guard SourceLanguage(path: file.path) != nil else { return [(ChangedPlace(file: file.path), nil)] }
     let functions = functions(of: file)
-    guard let part = mainPart(of: file, in: functions) else { return nil }
-    let line = line(of: part, in: functions)
-    return (ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part)
-  }
-
-  /// A part in a function before others, which are often imports.
-  private static func mainPart(of file: ChangedFile, in functions: [FunctionExtent]) -> ChangedFile.Part? {
-    let parts = file.codeParts
-    return parts.first { function(at: line(of: $0, in: functions), in: functions) != nil } ?? parts.first
+    let places = file.codeParts.map { part in
+      let line = line(of: part, in: functions)
+      return (
+        place: ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part: part
+      )
+    }
+    // Others are often imports.
+    var named: Set<String> = []
+    let inFunctions = places.filter { $0.place.function.map { named.insert($0).inserted } ?? false }
+    return (inFunctions.isEmpty ? places.prefix(1) : inFunctions.prefix(mostFunctions)).map { ($0.place, $0.part) }
   }
 
   /// The first line of a part that is in a function, else the first, or the one before it if lines were only removed.

@@ -112,7 +112,7 @@ package enum SourceLanguage: Sendable {
 }
 
 extension ChangedFile {
-  /// The parts in which more than comments and spaces differ.
+  /// The parts in which more than comments, spaces and the names of local variables differ.
   package var codeParts: [Part] {
     let language = SourceLanguage(path: path)
     let comments = language.map { ($0.longComments(in: before), $0.longComments(in: now)) } ?? ([], [])
@@ -122,9 +122,11 @@ extension ChangedFile {
       }
       return code.map { language?.isIndented == true ? $1 : $1.filter { !$0.isWhitespace } }
     }
+    let renamed = language == nil ? nil : RenamedVariables(in: self)
     return parts.filter { part in
       let before = code(removed(part), at: part.before.lowerBound, comments.0)
-      return before != code(added(part), at: part.now.lowerBound, comments.1)
+      guard before != code(added(part), at: part.now.lowerBound, comments.1) else { return false }
+      return renamed?.explain(removed(part), added(part)) != true
     }
   }
 }

@@ -35,10 +35,14 @@ package struct StackJoin {
       distance == 0 ? ChangedFile.Part(before: part.before, now: line..<line + 1) : part
     }
 
-    /// Whether both are one change of one function, however far from the innermost one.
-    package func isOfSameChange(as other: Hit) -> Bool {
-      (function, caller, file, line) == (other.function, other.caller, other.file, other.line) && part == other.part
-    }
+    /// Whether it adds the line through which the memory came, or changes the innermost function.
+    package var isCertain: Bool { caller == nil && (isNewStatement || depth == 0) }
+
+    /// What more likely explains a rise is less: a new call, then what is further in, and a function before what it uses.
+    package var order: (Int, Int, Int) { (isNewStatement ? 0 : 1, depth, caller == nil ? 0 : 1) }
+
+    /// Whether both begin at one line, of whatever function.
+    package func isAtSamePlace(as other: Hit) -> Bool { (file, line) == (other.file, other.line) }
   }
 
   /// Whether a changed file may have the code of a frame, so that its text is needed.
@@ -54,7 +58,7 @@ package struct StackJoin {
     let all = frames.enumerated().compactMap { depth, frame in best(hits(on: frame, depth: depth)) }
     // A function and a lambda in it have the same lines.
     var seen: Set<SourcePlace> = []
-    return all.sorted { ($0.rank, $0.depth) < ($1.rank, $1.depth) }.filter { hit in
+    return all.sorted { $0.order < $1.order }.filter { hit in
       seen.insert(SourcePlace(file: hit.file, line: hit.line, column: 1)).inserted
     }
   }
@@ -106,8 +110,8 @@ package struct StackJoin {
 }
 
 extension StackJoin.Hit {
-  /// 0 for the statement of the frame itself.
-  fileprivate var rank: Int { distance.map { $0 <= 1 } ?? false ? 0 : 1 }
+  /// Whether the statement of the frame itself is new: one that others replace has called the same before, as a rule.
+  fileprivate var isNewStatement: Bool { part.before.isEmpty && distance.map { $0 <= 1 } ?? false }
 }
 
 extension FunctionName {
@@ -149,7 +153,8 @@ private struct ScannedFile {
       func changed(_ kind: ChangedFunction.Kind, _ found: [(FunctionExtent, Int)]) -> [ChangedExtent] {
         found.map {
           ChangedExtent(
-            kind: kind, extent: $0, file: file.path, line: $1, part: part, isNew: isNew($0, by: part), language: language)
+            kind: kind, extent: $0, file: file.path, line: $1, part: part, isNew: isNew($0, by: part),
+            language: language)
         }
       }
       let functions = now.reversed().lazy.compactMap { own in changedLine(of: part, in: own).map { (own, $0) } }
@@ -219,8 +224,8 @@ private struct ScannedFile {
           ? 1 : max(2, min(abs(line - at), abs(part.now.upperBound - 1 - at)))
       }
       return StackJoin.Hit(
-        function: frame.function, file: file.path, line: line, part: part, isNew: own.map { isNew($0, by: part) } ?? false,
-        depth: depth, distance: distance)
+        function: frame.function, file: file.path, line: line, part: part,
+        isNew: own.map { isNew($0, by: part) } ?? false, depth: depth, distance: distance)
     }
   }
 

@@ -71,8 +71,9 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package var allocator: String
   /// `on` or `off`.
   package var swap: String
-  /// The names of the target's environment variables, such as `DEBUG LANG`, without those of folders and the user. Values
-  /// may be secret; those that the project file sets are a part of the scenario's definition.
+  /// The names of the target's environment variables, as in `DEBUG LANG`, without those of folders and the user.
+  ///
+  /// Values may be secret; those that the project file sets are a part of the scenario's definition.
   package var variables: String
 
   package init(

@@ -116,10 +116,14 @@ private struct AgentScenario {
     let since = first.isUncommitted ? "not committed" : changes.sinceText
     let place = "\(first.placeText), \(first.isNew ? "added, " : "")\(since)"
     let dependency = changes.dependencyText.map { AgentLine(.change, "changed", $0) }
-    let others = changes.functions.dropFirst().map { AgentLine(.others, "also changed", $0.placeText) }
+    let others = changes.functions.dropFirst().flatMap { other in
+      [AgentLine(.others, "also changed", other.placeText)] + other.diff.map { AgentLine(.others, "  \($0)") }
+    }
+    let elsewhere = changes.elsewhereText.map { [AgentLine(.commit, "changed elsewhere", $0)] } ?? []
     let commits = first.commits.map { AgentLine(.commit, "commit", $0.lineText) }
     let diff = first.diff.map { AgentLine(.diff, "  \($0)") }
-    return cause + [dependency, AgentLine(.change, "changed", place)].compactMap(\.self) + commits + diff + others
+    return cause + [dependency, AgentLine(.change, "changed", place)].compactMap(\.self) + commits + diff + elsewhere
+      + others
   }
 
   private var notExplained: [AgentLine] {

@@ -18,7 +18,7 @@ extension CodeChanges {
     // With changed functions only the dependencies whose code these call.
     if let dependencyText { return dependencyText + (functions.isEmpty ? "" : "; also \(functionsText)") }
     guard functions.isEmpty else {
-      return functionsText + (elsewhere.isEmpty ? "" : "; changed elsewhere: \(placesText(elsewhere))")
+      return functionsText + (elsewhereText.map { "; changed elsewhere: \($0)" } ?? "")
     }
     return "nothing on the call stack was changed \(sinceText)"
       + (elsewhere.isEmpty
@@ -27,10 +27,12 @@ extension CodeChanges {
 
   private var functionsText: String {
     guard let first = functions.first else { return "" }
-    let change = first.isNew ? "was added" : "was changed"
     let changed =
-      first.isUncommitted
-      ? first.isNew ? "is new and not committed" : "has uncommitted changes" : "\(change) \(sinceText)\(first.commitsText)"
+      switch (first.isNew, first.isUncommitted) {
+      case (true, true): "is new and not committed"
+      case (false, true): "has uncommitted changes"
+      case (let isNew, false): "was \(isNew ? "added" : "changed") \(sinceText)\(first.commitsText)"
+      }
     let others = functions.dropFirst().map { function in
       let isNew = function.isNew ? " (added)" : ""
       return "\(function.placeText)\(isNew)\(function.isUncommitted ? " (uncommitted)" : function.commitsText)"
@@ -71,6 +73,9 @@ extension CodeChanges {
       + (also.isEmpty ? "" : ", and so is \(also.joined(separator: ", and "))")
       + (others.isEmpty ? "" : "; changed elsewhere: \(placesText(others))")
   }
+
+  /// What changed besides functions on the call stack; nil if nothing did, or if that is in ``dependencyText``.
+  var elsewhereText: String? { elsewhere.isEmpty || dependencyText != nil ? nil : placesText(elsewhere) }
 
   private func placesText(_ places: [ChangedPlace]) -> String {
     let more = otherFiles > 0 ? " and \(Format.count(otherFiles, "other file"))" : ""
