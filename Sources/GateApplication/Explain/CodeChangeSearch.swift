@@ -162,7 +162,7 @@ struct CodeChangeSearch {
     var changes =
       isCertain
       ? CodeChanges(base: git.base, origin: code.base.origin)
-      : elsewhere(since: code.base, finding, of: scenario, besides: Set(named.map(\.file)))
+      : elsewhere(since: code.base, finding, of: scenario, besides: Array(named))
     changes.elsewhere = within + changes.elsewhere.filter { place in !within.contains { $0.file == place.file } }
     changes.functions = named.map { code.texts.function(of: $0) }
     return changes
@@ -172,9 +172,10 @@ struct CodeChangeSearch {
   private static let leastBeneath = 0.3
 
   private static func beneath(_ finding: CulpritFinding) -> [[StackFrame]] {
-    guard let culprit = finding.culprit else { return [] }
-    let least = leastBeneath * Double(culprit.change.change.count)
-    return culprit.beneath.filter { Double($0.change.count) >= least }.map(\.frames)
+    finding.functions.flatMap { function in
+      let least = leastBeneath * Double(function.change.count)
+      return function.beneath.filter { Double($0.change.count) >= least }.map(\.frames)
+    }
   }
 
   /// The dependencies with another version whose code is further in than what changed on the stacks: that may be what calls
@@ -210,17 +211,20 @@ struct CodeChangeSearch {
     return evident.isEmpty && !hasOthers ? hits : evident
   }
 
-  /// Without the files that are named already; of these only what may be of the program counts.
+  /// Without what is named already; beside that only what may be of the program counts.
   private func elsewhere(
-    since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName, besides named: Set<String> = []
+    since base: KnownBase, _ finding: CulpritFinding, of scenario: ScenarioName, besides named: [StackJoin.Hit] = []
   ) -> CodeChanges {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let paths = Set(git.files.map(\.path))
     let ranked = ElsewhereChanges.ranked(Array(paths), ignoring: ignored.compactMap(git.relative))
-      .filter { !named.contains($0) && (named.isEmpty || ElsewhereChanges.isOfProgram($0)) }
-    changes.elsewhere = places(of: ranked, git, finding, of: scenario)
-    changes.otherFiles = ranked.count - Set(changes.elsewhere.map(\.file)).count
+      .filter { named.isEmpty || ElsewhereChanges.isOfProgram($0) }
+    changes.elsewhere = places(of: ranked, git, finding, of: scenario).filter { place in
+      !named.contains { $0.isAt(place) }
+    }
+    let listed = Set(changes.elsewhere.map(\.file)).union(named.map(\.file))
+    changes.otherFiles = ranked.count { !listed.contains($0) }
     return changes
   }
 
@@ -234,7 +238,7 @@ struct CodeChangeSearch {
       places += known[path].map { self.places(of: $0, git) } ?? []
     }
     places.removeLast(max(0, places.count - ElsewhereChanges.most))
-    let frames = finding.stacks.flatMap(\.self) + (finding.culprit?.beneath ?? []).flatMap(\.frames)
+    let frames = finding.stacks.flatMap(\.self) + finding.functions.flatMap(\.beneath).flatMap(\.frames)
     let packages = PythonPackages(frames, projects: folders[scenario] ?? [])
     return StackDependencies(frames, installed: packages.names).marked(places)
   }

@@ -7,7 +7,7 @@ struct InitCommand: UseCaseCommand {
     abstract: "Writes a first project file and a CI job.",
     usage: "highwater init [--yes] [--output <file>] [-- <command> [<argument> ...]]",
     discussion: """
-      Looks for what the repository builds (Swift, Cargo, npm, Go, Maven, Gradle, Python, CMake, Meson, Make, a jar, an \
+      Looks for what the repository builds (Swift, Cargo, npm, Go, Maven, Gradle, Python, CMake, Meson, Make, autotools, a jar, an \
       executable, a Dockerfile), or uses the command after --. Builds and runs it, to see whether it ends by itself or listens on a \
       port, and writes a scenario that works. For a repository with \(Init.markers.joined(separator: " or ")), or on GitHub \
       or GitLab, it also writes the job.

@@ -7,8 +7,9 @@ extension ProjectKind {
 
   private static let environment = ".venv/bin/python3"
 
-  /// Dependencies go into an environment of their own: Debian's Python refuses to install packages elsewhere. The project itself
-  /// stays where it is, as a developer has it who uses the same environment.
+  /// Dependencies go into an environment of their own: Debian's Python refuses to install packages elsewhere.
+  ///
+  /// The project itself stays where it is, as a developer has it who uses the same environment.
   @Sendable static func pythonBuild(_ repository: Repository) -> String? {
     let project = repository.text("pyproject.toml") + repository.text("setup.py")
     let hasDependencies = project.contains(#/(?:dependencies|install_requires)\s*=\s*\[\s*["']/#)

@@ -40,7 +40,7 @@ struct StarterSearch {
     return nil
   }
 
-  /// - Parameter isNamed: Whether the user named the program, and it is there.
+  /// A program that the user named, and that is there, need not be built.
   private mutating func starter(
     of kind: Starter.Kind, build: String?, isNamed: Bool, _ candidates: () -> [StartCandidate]
   ) -> Starter? {

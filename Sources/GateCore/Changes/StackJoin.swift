@@ -41,6 +41,11 @@ package struct StackJoin {
     /// What more likely explains a rise is less: a new call, then what is further in, and a function before what it uses.
     package var order: (Int, Int, Int) { (isNewStatement ? 0 : 1, depth, caller == nil ? 0 : 1) }
 
+    /// Whether it is the change of a place, of which the function's first changed line is known.
+    package func isAt(_ place: ChangedPlace) -> Bool {
+      file == place.file && (line == place.line || function.plainName.map { $0 == place.function } == true)
+    }
+
     /// Whether both begin at one line, of whatever function.
     package func isAtSamePlace(as other: Hit) -> Bool { (file, line) == (other.file, other.line) }
   }

@@ -13,9 +13,6 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var heldWith: FunctionChange?
   /// What of it a function of an installed package holds that the program calls, if that is a good part.
   package var inPackage: FunctionChange?
-  /// Functions that it calls and that hold a clear part of it, the largest first; known only while the profile is, and not
-  /// stored.
-  package var beneath: [FunctionChange] = []
   /// What released such memory in the other build, and releases less of it now.
   package var formerRelease: FunctionChange?
   /// What releases such memory instead, and so keeps it until then; nil if nothing does.
@@ -227,7 +224,7 @@ extension ProfileComparison {
     let leastInAll = Bytes(noise.largest * clearFactor)
     func least(_ change: FunctionChange) -> Bytes {
       // What a check has judged is not chance, and what holds most of that is not what only differs between repetitions.
-      let isJudged = measured.map { Double(change.change.count) >= Self.leastShare * Double($0.count) } ?? false
+      let isJudged = measured.map { Double(change.change.count) >= leastOfMetric * Double($0.count) } ?? false
       return Bytes((isJudged ? noise.own(of: change.function) : noise[change.function]) * clearFactor)
     }
     func isMost(_ change: Int64, _ share: Double) -> Bool { Double(change) >= share * Double(growth.count) }
@@ -249,10 +246,12 @@ extension ProfileComparison {
       culprit(among: clear, parts, growth: growth, unclear: least)
       ?? onlyHolder(of: min(rise, growth), among: clear, parts, unclear: least)
     guard let chosen = holder else {
-      if candidates.isEmpty, first.change > least(first) { return .spread(largest: separate(rises)) }
+      if candidates.isEmpty, first.change > least(first) {
+        return .spread(largest: separate(rises).map { addingBeneath($0, among: rises) })
+      }
       let likely = measured == nil ? nil : culprit(among: candidates, rises, growth: growth, unclear: least)
-      let largest = likely ?? first
-      return .belowNoise(largest: addingCallers(largest), least: least(largest), isLikely: likely != nil)
+      let largest = addingBeneath(addingCallers(likely ?? first), among: rises)
+      return .belowNoise(largest: largest, least: least(largest), isLikely: likely != nil)
     }
     if origin(of: chosen.function) == .language {
       let largest = separate(parts)
@@ -266,19 +265,25 @@ extension ProfileComparison {
       heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
       inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
       laterRelease: laterRelease)
-    culprit.beneath = beneath(chosen, among: parts)
+    culprit.change.beneath = beneath(chosen, among: rises)
     if now.processes != before.processes { culprit.processes = .init(before: before.processes, now: now.processes) }
     return .named(culprit: culprit)
   }
+
+  /// The share of the metric's rise that a function must hold.
+  ///
+  /// A collected heap is larger than its objects by as much again, more or less (`GOGC=100`, runtime package of Go).
+  private var leastOfMetric: Double { now.collected == nil ? Self.leastShare : 0.5 }
 
   /// What holds most of the metric's rise where the blocks rose by more, as in a heap whose garbage became less; nil if
   /// different memory does.
   private func onlyHolder(
     of rise: Bytes, among rises: [FunctionChange], _ parts: [FunctionChange], unclear: (FunctionChange) -> Bytes
   ) -> FunctionChange? {
-    let most = rises.filter { Double($0.change.count) >= Self.leastShare * Double(rise.count) }
+    let amount = Bytes(clampedFrom: leastOfMetric / Self.leastShare * Double(rise.count))
+    let most = rises.filter { Double($0.change.count) >= Self.leastShare * Double(amount.count) }
     guard !most.isEmpty, separate(most).count == 1 else { return nil }
-    return culprit(among: most, parts, growth: rise, unclear: unclear)
+    return culprit(among: most, parts, growth: amount, unclear: unclear)
   }
 
   /// A function that holds more than this multiple of the rise looks wrong without a word on the rest: sampling alone is
@@ -311,6 +316,12 @@ extension ProfileComparison {
 
   /// The share of what a function holds from which one that it calls may have to do with it.
   private static let leastBeneath = 0.1
+
+  private func addingBeneath(_ change: FunctionChange, among rises: [FunctionChange]) -> FunctionChange {
+    var change = change
+    change.beneath = beneath(change, among: rises)
+    return change
+  }
 
   private func beneath(_ chosen: FunctionChange, among parts: [FunctionChange]) -> [FunctionChange] {
     let called = functions(calledBy: chosen.function).subtracting([chosen.function])

@@ -9,7 +9,9 @@ package struct FunctionName: Sendable, Hashable {
   package let isScript: Bool
 
   /// Whether its source is of the Java platform's languages.
-  package var isJava: Bool { isScript && (module.hasSuffix(".java") || module.hasSuffix(".kt") || module.hasSuffix(".scala")) }
+  package var isJava: Bool {
+    isScript && (module.hasSuffix(".java") || module.hasSuffix(".kt") || module.hasSuffix(".scala"))
+  }
 
   /// Whether it is the code of a module of Python outside of functions.
   var isPythonModule: Bool { isScript && name == "<module>" }

@@ -124,6 +124,8 @@ package struct FunctionChange: Sendable, Hashable, Codable {
   /// The function and its callers, the nearest first, also those that reports leave out; known only while the profile is,
   /// and not stored.
   package var frames: [StackFrame] = []
+  /// Functions that it calls and that hold a good part of its change, clear or not; known and stored as ``frames`` are.
+  package var beneath: [FunctionChange] = []
 
   /// A function of a script, and the line of it that holds most.
   package struct Script: Sendable, Hashable, Codable {
