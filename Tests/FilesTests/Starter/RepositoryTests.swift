@@ -94,8 +94,9 @@ struct RepositoryTests {
       files: ["GNUmakefile": "a: b\nout/b:\n\tcc\n", "out/b": "#!/bin/sh"], kind: .make, command: ["out/b"],
       build: "make"),
     StarterExample(
-      files: ["configure": "#!/bin/sh", "Makefile.in": "", "Makefile": "all: tool\ntool:\n\tcc\n", "tool": "\u{7f}ELF"],
-      kind: .make, command: ["./tool"], build: "test -e Makefile || ./configure && make"),
+      files: [
+        "configure": "#!/bin/sh", "Makefile.in": "", "Makefile": "all: tool\ntool:\n\tcc\n", "tool": "\u{7f}ELF",
+      ], kind: .make, command: ["./tool"], build: "test -e Makefile || ./configure && make"),
     StarterExample(
       files: ["Package.swift": ".library(name: \"a\")", "Makefile": "tool:\n\tcc\n", "tool": "\u{7f}ELF"],
       kind: .make, command: ["./tool"], build: "make"),

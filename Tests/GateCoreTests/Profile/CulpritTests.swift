@@ -712,7 +712,8 @@ struct CulpritTests {
     #expect(ProfileComparison(before: holes, now: plain).finding == .noRise)
     let uneven = [0, 4, 9].map { MemoryProfile(server, heapOverhead: $0 << 20) }
     #expect(
-      ProfileComparison(before: plain, now: uneven).finding == .belowNoise(largest: nil, least: .mebibytes(27), isLikely: false))
+      ProfileComparison(before: plain, now: uneven).finding
+        == .belowNoise(largest: nil, least: .mebibytes(27), isLikely: false))
     let unsampled = holes.map { profile in
       var profile = profile
       profile.method = .stops

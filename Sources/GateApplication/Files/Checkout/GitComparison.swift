@@ -150,7 +150,8 @@ struct GitComparison {
 
   private func text(of paths: [String], as path: String, since commit: String) -> ChangedFile? {
     let ends = [commit, measured.commit].compactMap(\.self) + ["--"]
-    let list = Self.diff + ["--ignore-cr-at-eol", "--unified=\(Self.largest)"] + ends + paths.map { ":(top,literal)\($0)" }
+    let list =
+      Self.diff + ["--ignore-cr-at-eol", "--unified=\(Self.largest)"] + ends + paths.map { ":(top,literal)\($0)" }
     let patch = GitQuery.bytes(of: list, in: top, atMost: 2 * Self.largest, variables: variables)
     return patch.flatMap(PatchText.lines(ofPatch:)).map { ChangedFile(path: path, lines: $0) }
   }

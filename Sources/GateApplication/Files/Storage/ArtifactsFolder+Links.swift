@@ -15,7 +15,9 @@ extension ArtifactsFolder {
   func refuseOtherPlace(in root: String) throws(FileError) {
     let place = Self.realPath(of: path)
     // Who writes `..` knows that it may lead out.
-    if Self.isInside(path, root), !path.contains("/../"), let place, let realRoot = Self.realPath(of: root), !Self.isInside(place, realRoot) {
+    if Self.isInside(path, root), !path.contains("/../"), let place, let realRoot = Self.realPath(of: root),
+      !Self.isInside(place, realRoot)
+    {
       throw FileError(
         code: .notAFile, path: path, problem: "leads out of the repository by a symbolic link",
         hint: "remove the link, or name the folder that it leads to with `--artifacts`")

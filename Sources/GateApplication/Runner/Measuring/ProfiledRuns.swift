@@ -19,7 +19,7 @@ struct ProfiledRuns {
   var purpose = Progress.Purpose.explaining
   /// How long all repetitions may take; nil for any time.
   var mostTime: Duration?
-  /// What is to be explained; the first if none of them has a clear explanation. Never empty.
+  /// What is to be explained: the first, if none of them has a clear explanation; never empty.
   var rises = [MeasuredRise(.peak)]
   /// The rise that is to be seen; nil if it is unknown.
   var expectedRise: Bytes?
