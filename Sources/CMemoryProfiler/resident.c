@@ -65,11 +65,12 @@ static void read_line(struct hw_layout *layout, const char *line) {
   }
   // The kernel's own page is above.
   if (end >> 63 == 0) layout->end = end;
-  if (strstr(at, "/" HW_PROFILE_RING_FILE) != NULL) layout->ring = (struct hw_area){start, end, 1};
+  if (strstr(at, "/" HW_PROFILE_RING_FILE) != NULL) layout->ring = (struct hw_area){.start = start, .end = end};
   note_library(layout, start, end, at);
   if (at[4] != 'p') return;
   int is_file = strchr(at, '/') != NULL, has_name = is_file || strchr(at, '[') != NULL;
-  add_area(layout, (struct hw_area){start, end, is_file || (!has_name && start == layout->variables_end)});
+  int is_static = is_file || (!has_name && start == layout->variables_end);
+  add_area(layout, (struct hw_area){start, end, is_file, is_static});
   if (is_file && at[2] == 'w') layout->variables_end = end;
 }
 
@@ -111,7 +112,7 @@ static void read_entries(int pagemap, struct hw_area range, struct hw_page page,
 static void visit_region(int pagemap, const struct region *region, int exclusive, hw_page_visitor visit, void *context) {
   struct hw_page page = {.is_huge = (region->categories & IS_HUGE) != 0, .is_exclusive = 1};
   if (exclusive) {
-    read_entries(pagemap, (struct hw_area){region->start, region->end, 0}, page, visit, context);
+    read_entries(pagemap, (struct hw_area){.start = region->start, .end = region->end}, page, visit, context);
     return;
   }
   for (page.address = region->start; page.address < region->end; page.address += HW_PAGE_SIZE) visit(context, page);
@@ -194,7 +195,7 @@ static int add_range(void *context, const struct region *region) {
     ranges->list = list;
     ranges->capacity = larger;
   }
-  ranges->list->ranges[ranges->list->count++] = (struct hw_area){region->start, region->end, 0};
+  ranges->list->ranges[ranges->list->count++] = (struct hw_area){.start = region->start, .end = region->end};
   return 1;
 }
 

@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Addresses from `start` to before `end`; for a mapping, whether it is one of a file, or of its variables that start as zero.
+/// Addresses from `start` to before `end`; for a mapping, whether it is one of a file, and whether that or one of its
+/// variables that start as zero, behind it.
 struct hw_area {
   uint64_t start, end;
-  int is_file;
+  int is_file, is_static;
 };
 
 /// Ranges of addresses, ascending.

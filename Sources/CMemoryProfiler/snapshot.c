@@ -239,12 +239,12 @@ static int is_own(const struct join *join, const struct hw_stretch *stretch, str
   return stretch != NULL && stretch->times[(page.address >> HW_PAGE_SHIFT) & 511] > memory->fork_time;
 }
 
-/// Whether a page is in the current mapping, and that is one of a file.
-static int is_of_file(const struct join *join, uint64_t address) {
+/// Whether a page is in the current mapping, and that is one of a file or of its variables.
+static int is_static(const struct join *join, uint64_t address) {
   const struct hw_layout *layout = &join->layout;
   if (join->next_area >= layout->area_count) return 0;
   struct hw_area area = layout->areas[join->next_area];
-  return area.is_file && area.start <= address;
+  return area.is_static && area.start <= address;
 }
 
 static void add_heap_page(struct join *join, uint64_t address) {
@@ -275,7 +275,7 @@ static void add_page(void *context, struct hw_page page) {
     return;
   }
   int is_heap = address >= layout->heap_start && address < layout->heap_end;
-  if (is_heap || (stretch != NULL && stretch->has_small_blocks && !is_of_file(join, address))) {
+  if (is_heap || (stretch != NULL && stretch->has_small_blocks && !is_static(join, address))) {
     add_heap_page(join, address);
     return;
   }
