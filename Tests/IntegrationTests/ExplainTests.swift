@@ -41,6 +41,14 @@ struct ExplainTests {
       "version: 1\nscenarios: [{name: program, target: {command: [\(words)]}}]\n")
   }
 
+  /// The call stacks of a program, and the report of them.
+  private func explained(_ program: CompiledProgram) throws -> (stacks: [FoldedStack], report: String) {
+    let project = try project(program.command)
+    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
+    #expect(found.code == 0, "\(found.text)\(found.errors)")
+    return (try FoldedStack.stacks(in: try project.read("x.txt")), found.text)
+  }
+
   @Test("A leak of small blocks is blamed on the function that keeps them, not on the one that touched their pages")
   func leak() throws {
     let project = try project(Self.leakingServer.command)
@@ -103,12 +111,9 @@ struct ExplainTests {
 
   @Test("Small blocks count with what the allocator gives for them, as their function's own")
   func smallBlocks() throws {
-    let project = try project(Self.smallBlocks.command)
-    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
-    #expect(found.code == 0, "\(found.text)\(found.errors)")
-    let stacks = try FoldedStack.stacks(in: try project.read("x.txt"))
+    let (stacks, report) = try explained(Self.smallBlocks)
     let held = try #require(stacks.first { $0.frames.first == "live" && $0.frames.last == "remember" })
-    #expect(try sampled(12_000_000...12_000_000, found.text).contains(held.bytes), "\(found.text)")
+    #expect(try sampled(12_000_000...12_000_000, report).contains(held.bytes), "\(report)")
   }
 
   /// Fills a buffer that is no block, and lies beside the heap.
@@ -129,11 +134,8 @@ struct ExplainTests {
 
   @Test("A static buffer beside the heap is named by who fills it, and is no hole of the heap")
   func staticBuffer() throws {
-    let project = try project(Self.staticBuffer.command)
-    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
-    #expect(found.code == 0, "\(found.text)\(found.errors)")
-    let stacks = try FoldedStack.stacks(in: try project.read("x.txt"))
-    #expect((560_000...640_000).contains(stacks.bytes(of: "fill", as: "touched")), "\(found.text)")
+    let (stacks, report) = try explained(Self.staticBuffer)
+    #expect((560_000...640_000).contains(stacks.bytes(of: "fill", as: "touched")), "\(report)")
   }
 
   /// Builds two texts of 3,000,000 bytes by appending to them, lets 3,000 blocks grow to 2,000 bytes each, and keeps blocks
@@ -167,15 +169,12 @@ struct ExplainTests {
 
   @Test("Blocks that realloc(3) makes larger count with what they hold in the end, and leave room for other samples")
   func appending() throws {
-    let project = try project(Self.appending.command)
-    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
-    #expect(found.code == 0, "\(found.text)\(found.errors)")
-    let stacks = try FoldedStack.stacks(in: try project.read("x.txt"))
-    #expect((5_900_000...6_200_000).contains(stacks.bytes(of: "append", as: "live")), "\(found.text)")
+    let (stacks, report) = try explained(Self.appending)
+    #expect((5_900_000...6_200_000).contains(stacks.bytes(of: "append", as: "live")), "\(report)")
     let grown = stacks.bytes(of: "extend", as: "live")
-    #expect(try sampled(6_000_000...6_100_000, found.text).contains(grown), "\(found.text)")
+    #expect(try sampled(6_000_000...6_100_000, report).contains(grown), "\(report)")
     let small = stacks.bytes(of: "remember", as: "live")
-    #expect(try sampled(4_000_000...4_000_000, found.text).contains(small) && small > 2_000_000, "\(found.text)")
+    #expect(try sampled(4_000_000...4_000_000, report).contains(small) && small > 2_000_000, "\(report)")
   }
 
   /// Keeps 300 buffers of 60,000 bytes, of which it uses the first 100; of the others it uses all.

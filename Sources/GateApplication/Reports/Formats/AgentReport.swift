@@ -119,7 +119,7 @@ private struct AgentScenario {
     let others = changes.functions.dropFirst().flatMap { other in
       [AgentLine(.others, "also changed", other.placeText)] + other.diff.map { AgentLine(.others, "  \($0)") }
     }
-    let elsewhere = changes.elsewhereText.map { [AgentLine(.commit, "changed elsewhere", $0)] } ?? []
+    let elsewhere = changes.elsewhereText.map { [AgentLine(.commit, "or changed elsewhere", $0)] } ?? []
     let commits = first.commits.map { AgentLine(.commit, "commit", $0.lineText) }
     let diff = first.diff.map { AgentLine(.diff, "  \($0)") }
     return cause + [dependency, AgentLine(.change, "changed", place)].compactMap(\.self) + commits + diff + elsewhere

@@ -13,12 +13,13 @@ extension RiseExplanation {
 }
 
 extension CodeChanges {
-  /// As in `remember() at cache.c:120 was changed in this branch: 4f2c9e1ab Keep headers (Ada)`.
+  /// As in `remember() at cache.c:120 was changed in this branch: 4f2c9e1ab Keep headers (Ada)`; what changed elsewhere is only
+  /// known where that may be as likely.
   fileprivate var text: String {
     // With changed functions only the dependencies whose code these call.
     if let dependencyText { return dependencyText + (functions.isEmpty ? "" : "; also \(functionsText)") }
     guard functions.isEmpty else {
-      return functionsText + (elsewhereText.map { "; changed elsewhere: \($0)" } ?? "")
+      return elsewhereText.map { "not certain which: \(functionsText); changed elsewhere: \($0)" } ?? functionsText
     }
     return "nothing on the call stack was changed \(sinceText)"
       + (elsewhere.isEmpty
