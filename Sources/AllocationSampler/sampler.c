@@ -25,9 +25,14 @@ PER_THREAD struct hw_taken hw_taken;
 
 static struct hw_moving before_moving(void *block) {
   if (!hw_is_sampling || block == NULL) return (struct hw_moving){0};
-  uintptr_t entry = hw_taken.block == block ? hw_taken.entry : hw_take(block);
-  hw_taken.block = NULL;
-  return (struct hw_moving){.former = given_size(block, 0), .entry = entry};
+  struct hw_moving moving = {.former = given_size(block, 0)};
+  if (hw_taken.block != block) {
+    moving.entry = hw_take(block);
+  } else {
+    moving.entry = hw_taken.entry;
+    hw_taken.block = NULL;
+  }
+  return moving;
 }
 
 static void after_moving(struct hw_moving moving, void *block, void *moved, size_t size) {
