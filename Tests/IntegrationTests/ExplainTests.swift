@@ -116,7 +116,7 @@ struct ExplainTests {
     #expect(try sampled(12_000_000...12_000_000, report).contains(held.bytes), "\(report)")
   }
 
-  /// Fills a buffer that is no block, and lies beside the heap.
+  /// Fills a static buffer, which lies beside the heap.
   private static let staticBuffer = CompiledProgram(
     "static-buffer", flags: ["-O1"],
     """
@@ -132,7 +132,7 @@ struct ExplainTests {
     }
     """)
 
-  @Test("A static buffer beside the heap is named by who fills it, and is no hole of the heap")
+  @Test("A static buffer beside the heap counts for the function that fills it, not as a hole of the heap")
   func staticBuffer() throws {
     let (stacks, report) = try explained(Self.staticBuffer)
     #expect((560_000...640_000).contains(stacks.bytes(of: "fill", as: "touched")), "\(report)")

@@ -29,7 +29,7 @@ struct CodeChangeSearch {
   init(of project: Project, _ measured: MeasuredCode?, in invocation: Invocation) {
     (root, self.measured, ci) = (project.root, measured, invocation.ci)
     baselines = BaselineStore(folder: project.baselines)
-    // What changed in a scenario is told as such.
+    // The report says separately that a scenario's definition changed.
     let file = PathText.absolute(project.file, from: invocation.workingDirectory)
     ignored = [project.baselines, project.artifacts, file]
     let pairs = project.scenarios.map { ($0.name, [$0.target.workingDirectory, $0.root]) }
