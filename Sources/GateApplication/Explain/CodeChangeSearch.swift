@@ -112,13 +112,17 @@ struct CodeChangeSearch {
   private func changes(
     behind finding: CulpritFinding, of scenario: ScenarioName, since bases: [KnownBase]
   ) -> CodeChanges? {
-    var searched = bases.map { ChangedCode(since: $0, finding, self, of: scenario) }
-    for index in searched.indices where !searched[index].hits.isEmpty { return changes(in: &searched[index]) }
-    for index in searched.indices {
-      let changes = changes(in: &searched[index])
-      if !changes.functions.isEmpty { return changes }
+    var searched: [ChangedCode] = []
+    for base in bases {
+      var code = ChangedCode(since: base, finding, self, of: scenario)
+      if !code.hits.isEmpty { return changes(naming: likely(in: &code), in: code) }
+      searched.append(code)
     }
-    return bases.first.map { elsewhere(since: $0, finding, of: scenario) }
+    for index in searched.indices {
+      let named = likely(in: &searched[index])
+      if !named.isEmpty { return changes(naming: named, in: searched[index]) }
+    }
+    return searched.first.map { changes(naming: [], in: $0) }
   }
 
   /// What changed since one base, with the functions on the stacks that did.
@@ -129,6 +133,8 @@ struct CodeChangeSearch {
     var texts: ChangedTexts
     /// On the stacks, and beneath them.
     let hits, inner: [StackJoin.Hit]
+
+    var isCertain: Bool { hits.contains(where: \.isCertain) }
 
     init(since base: KnownBase, _ finding: CulpritFinding, _ search: CodeChangeSearch, of scenario: ScenarioName) {
       (self.base, self.finding, self.scenario) = (base, finding, scenario)
@@ -146,29 +152,33 @@ struct CodeChangeSearch {
     }
   }
 
-  /// A change of the line through which the memory came, or of the innermost function, stands alone; else another change may
-  /// be as likely, of which those that are further in come first.
-  private func changes(in code: inout ChangedCode) -> CodeChanges {
-    let (git, finding, scenario) = (code.base.git, code.finding, code.scenario)
+  /// The changes of functions that most likely explain the rise: a change that is certain stands alone; else those beneath the
+  /// stacks and of what these use may be as likely, of which those that are further in come first.
+  private func likely(in code: inout ChangedCode) -> [StackJoin.Hit] {
     var hits = code.hits
-    let isCertain = hits.contains(where: \.isCertain)
-    if !isCertain {
-      hits = (hits + code.inner + used(by: finding.stacks, &code.texts, git)).sorted { $0.order < $1.order }
+    if !code.isCertain {
+      hits += code.inner + used(by: code.finding.stacks, &code.texts, code.base.git)
+      hits.sort { $0.order < $1.order }
     }
     var functions: [StackJoin.Hit] = []
     for hit in hits where !functions.contains(where: hit.isAtSamePlace(as:)) { functions.append(hit) }
-    let named = functions.prefix(Self.mostFunctions)
-    let within = dependencies(within: code.hits, since: code.base, finding, of: scenario)
+    return Array(functions.prefix(Self.mostFunctions))
+  }
+
+  /// These changes, and what changed elsewhere unless one is certain.
+  private func changes(naming named: [StackJoin.Hit], in code: ChangedCode) -> CodeChanges {
+    let (base, finding, scenario) = (code.base, code.finding, code.scenario)
+    let within = dependencies(within: code.hits, since: base, finding, of: scenario)
     var changes =
-      isCertain
-      ? CodeChanges(base: git.base, origin: code.base.origin)
-      : elsewhere(since: code.base, finding, of: scenario, besides: Array(named))
+      code.isCertain
+      ? CodeChanges(base: base.git.base, origin: base.origin)
+      : elsewhere(since: base, finding, of: scenario, besides: named)
     changes.elsewhere = within + changes.elsewhere.filter { place in !within.contains { $0.file == place.file } }
     changes.functions = named.map { code.texts.function(of: $0) }
     return changes
   }
 
-  /// The share of what is named from which a function that it calls explains it, if nothing on its stack changed.
+  /// The share of what is named from which a function that it calls may explain it.
   private static let leastBeneath = 0.3
 
   private static func beneath(_ finding: CulpritFinding) -> [[StackFrame]] {

@@ -142,9 +142,11 @@ private struct ScannedFile {
   private let before: [FunctionExtent]
   private let now: [FunctionExtent]
   private let types: [FunctionExtent]
+  private let parts: [ChangedFile.Part]
 
   init(_ file: ChangedFile) {
     self.file = file
+    parts = file.codeParts
     language = SourceLanguage(path: file.path)
     before = language.map { FunctionExtent.all(in: file.before, $0) } ?? []
     let all = language.map { FunctionExtent.withTypes(in: file.now, $0) } ?? []
@@ -154,7 +156,7 @@ private struct ScannedFile {
   /// The functions that changed parts are in, the types whose fields they are, and the values that they give, each once.
   var changedExtents: [ChangedExtent] {
     var seen: Set<String> = []
-    return file.codeParts.flatMap { part -> [ChangedExtent] in
+    return parts.flatMap { part -> [ChangedExtent] in
       func changed(_ kind: ChangedFunction.Kind, _ found: [(FunctionExtent, Int)]) -> [ChangedExtent] {
         found.map {
           ChangedExtent(
@@ -221,7 +223,7 @@ private struct ScannedFile {
 
   func changes(of frame: StackFrame, depth: Int) -> [StackJoin.Hit] {
     let own = extent(of: frame)
-    return file.codeParts.compactMap { part in
+    return parts.compactMap { part in
       guard let line = line(of: part, in: own, of: frame) else { return nil }
       let distance = frame.line.map { at in
         if part.now.contains(at) { return 0 }
