@@ -44,11 +44,10 @@ struct Init {
     let first = InitReport.File(
       path: output ?? ProjectFile.firstName, text: StarterFile.text(starter), exists: false)
     let attributes =
-      !repository.needsAttributes
-      ? nil
-      : InitReport.File(
+      repository.needsAttributes
+      ? InitReport.File(
         path: repository.shown(Repository.attributes), text: InitReport.attributes,
-        exists: repository.rootHas(Repository.attributes))
+        exists: repository.rootHas(Repository.attributes)) : nil
     let kept = repository.ignoresBaselines(of: starter.scenario.name).map {
       InitReport.File(path: repository.shown($0), text: InitReport.keptBaselines, exists: false)
     }

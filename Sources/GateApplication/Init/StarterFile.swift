@@ -87,13 +87,15 @@ enum StarterFile {
 }
 
 extension Starter {
-  /// The runtime whose collector makes memory vary, by the kind of project or the program's name.
+  /// The runtime whose collector makes memory vary, by the program's name, or by the kind of project where a program has a
+  /// name of its own: a repository may have programs of other kinds, too.
   var runtime: CollectedRuntime? {
-    switch kind {
+    guard let program = scenario.target.command.words.first else { return nil }
+    return switch kind {
     case .go: .go
-    default:
-      scenario.target.command.words.first?.split(separator: "/").last.map(String.init)
-        .flatMap(CollectedRuntime.init(program:))
+    case .node where program.hasPrefix("node_modules/"): .node
+    case .gradle where program.hasPrefix("build/"): .java
+    default: CollectedRuntime(program: PathText.name(of: program))
     }
   }
 }
