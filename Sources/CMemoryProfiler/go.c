@@ -1,5 +1,5 @@
 /// The heap of Go's runtime, which samples its objects itself: the profile that `runtime.MemProfile` reads, taken from the
-/// memory of the process (runtime/mprof.go, Go 1.19 to 1.27).
+/// memory of the process (runtime/mprof.go, Go 1.19 to 1.27); and the stacks of its goroutines.
 
 #define _GNU_SOURCE
 #include "profiler.h"
@@ -42,7 +42,7 @@ struct bucket {
 
 /// Where the runtime of a process has its variables.
 struct hw_go {
-  uint64_t rate_at, buckets_at;
+  uint64_t rate_at, buckets_at, goroutines_at, goroutine_count_at;
   /// The mean distance between samples in bytes: the one that we set, and the one that the process has, which is 0 before
   /// its runtime sets it and if the program disables sampling.
   int64_t wanted, rate;
@@ -53,7 +53,7 @@ struct hw_go {
   int step;
 };
 
-static int read_from(pid_t process, uint64_t address, void *to, size_t size) {
+int hw_read_from(pid_t process, uint64_t address, void *to, size_t size) {
   struct iovec local = {to, size}, remote = {(void *)(uintptr_t)address, size};
   return process_vm_readv(process, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
@@ -96,6 +96,8 @@ void hw_go_begin(struct hw_process *process) {
   struct hw_go found = {
     .rate_at = hw_variable_address(code, process->pid, "runtime.MemProfileRate"),
     .buckets_at = hw_variable_address(code, process->pid, "runtime.mbuckets"),
+    .goroutines_at = hw_variable_address(code, process->pid, "runtime.allgptr"),
+    .goroutine_count_at = hw_variable_address(code, process->pid, "runtime.allglen"),
     .wanted = hw_sampling_interval > LEAST_RATE ? hw_sampling_interval : LEAST_RATE,
   };
   if (found.rate_at == 0 || found.buckets_at == 0 || (memory->go = malloc(sizeof found)) == NULL) return;
@@ -122,7 +124,7 @@ void hw_go_check(struct hw_process *process) {
   int64_t rate = 0;
   if (go == NULL || go->checks >= MAX_CHECKS) return;
   go->checks++;
-  if (!read_from(process->pid, go->rate_at, &rate, sizeof rate)) return;
+  if (!hw_read_from(process->pid, go->rate_at, &rate, sizeof rate)) return;
   if (rate == USUAL_RATE) write_to(process->pid, go->rate_at, &go->wanted, sizeof go->wanted);
   if (rate != 0) end_watch(go);
 }
@@ -176,30 +178,40 @@ static struct hw_weight weight_of(struct hw_process *process, const struct bucke
 
 int64_t hw_go_rate(const struct hw_memory *memory) { return memory->go == NULL ? 0 : memory->go->rate; }
 
-size_t hw_go_read(struct hw_process *process, struct hw_weight **weights) {
-  struct hw_go *go = process->memory->go;
+void hw_weights_add(struct hw_weights *weights, struct hw_weight weight) {
+  if (weight.node == HW_NO_STACK) return;
+  if (weights->count == weights->capacity) {
+    size_t capacity = weights->capacity * 2 + 64;
+    struct hw_weight *larger = realloc(weights->all, capacity * sizeof *larger);
+    if (larger == NULL) return;
+    weights->all = larger;
+    weights->capacity = capacity;
+  }
+  weights->all[weights->count++] = weight;
+}
+
+static void read_buckets(struct hw_process *process, struct hw_weights *weights) {
   uint64_t next = 0, words[MAX_STACK + RECORD_WORDS];
-  size_t count = 0, capacity = 0;
-  *weights = NULL;
-  if (go == NULL || !read_from(process->pid, go->rate_at, &go->rate, sizeof go->rate) || go->rate <= 0) return 0;
-  if (!read_from(process->pid, go->buckets_at, &next, sizeof next)) return 0;
+  if (!hw_read_from(process->pid, process->memory->go->buckets_at, &next, sizeof next)) return;
   for (unsigned seen = 0; next != 0 && seen < MAX_BUCKETS; seen++) {
     struct bucket bucket;
-    if (!read_from(process->pid, next, &bucket, sizeof bucket) || bucket.depth > MAX_STACK) break;
+    if (!hw_read_from(process->pid, next, &bucket, sizeof bucket) || bucket.depth > MAX_STACK) break;
     // The shorter record may be the last one before memory that does not exist.
     memset(words + bucket.depth, 0, RECORD_WORDS * 8);
     size_t size = (size_t)(bucket.depth + RECORD_WORDS) * 8, least = size - CYCLES * 16;
     uint64_t at = next + sizeof bucket;
-    if (!read_from(process->pid, at, words, size) && !read_from(process->pid, at, words, least)) break;
-    struct hw_weight weight = weight_of(process, &bucket, words);
+    if (!hw_read_from(process->pid, at, words, size) && !hw_read_from(process->pid, at, words, least)) break;
+    hw_weights_add(weights, weight_of(process, &bucket, words));
     next = bucket.all_next;
-    if (weight.node == HW_NO_STACK) continue;
-    if (count == capacity) {
-      struct hw_weight *larger = realloc(*weights, (capacity = capacity * 2 + 64) * sizeof *larger);
-      if (larger == NULL) break;
-      *weights = larger;
-    }
-    (*weights)[count++] = weight;
   }
-  return count;
+}
+
+struct hw_weights hw_go_read(struct hw_process *process) {
+  struct hw_go *go = process->memory->go;
+  struct hw_weights weights = {0};
+  if (go == NULL || !hw_read_from(process->pid, go->rate_at, &go->rate, sizeof go->rate) || go->rate <= 0) return weights;
+  read_buckets(process, &weights);
+  if (go->goroutines_at != 0 && go->goroutine_count_at != 0)
+    hw_goroutines_read(process, go->goroutines_at, go->goroutine_count_at, &weights);
+  return weights;
 }

@@ -186,6 +186,15 @@ struct hw_weight {
   int64_t sampled;
 };
 
+/// An array of them that grows.
+struct hw_weights {
+  struct hw_weight *all;
+  size_t count, capacity;
+};
+
+/// Adds one with a stack; none if there is no memory for it.
+void hw_weights_add(struct hw_weights *weights, struct hw_weight weight);
+
 /// What held the memory of a process at one moment.
 ///
 /// A forked process still shares pages with the one that it is a copy of: these count for the process that touched them.
@@ -402,8 +411,15 @@ void hw_go_end(struct hw_memory *memory);
 /// Sets the distance between samples once the runtime has set its own.
 void hw_go_check(struct hw_process *process);
 
-/// What call stacks hold in the heap of Go, as an array that the caller frees; how many.
-size_t hw_go_read(struct hw_process *process, struct hw_weight **weights);
+/// What call stacks hold in the heap of Go, and its goroutines as their stacks; the caller frees the array.
+struct hw_weights hw_go_read(struct hw_process *process);
+
+/// Adds what the stacks of goroutines hold, as blocks of the function that each began with and of its creator. `list` and
+/// `length` are the addresses of the runtime's variables for them.
+void hw_goroutines_read(struct hw_process *process, uint64_t list, uint64_t length, struct hw_weights *weights);
+
+/// Reads memory of a process; 0 if not all of it exists.
+int hw_read_from(pid_t process, uint64_t address, void *to, size_t size);
 
 /// Why there are none in the heap of Go, as a `HeapObstacle`; empty if there are, or if the program has no such heap.
 const char *hw_go_obstacle(const struct hw_memory *memory);

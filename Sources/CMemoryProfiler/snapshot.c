@@ -325,31 +325,31 @@ static void fill(pid_t process, struct join *join, struct hw_snapshot *taken) {
 }
 
 /// Adds what call stacks hold in a collected heap; how many bytes.
-static int64_t add_objects(struct join *join, const struct hw_weight *objects, size_t count) {
+static int64_t add_objects(struct join *join, const struct hw_weights *objects) {
   int64_t bytes = 0;
-  for (size_t at = 0; at < count; at++) {
-    join->live[objects[at].node] += objects[at].live;
-    join->sampled[objects[at].node] += objects[at].sampled;
-    bytes += objects[at].live;
+  for (size_t at = 0; at < objects->count; at++) {
+    const struct hw_weight *weight = &objects->all[at];
+    join->live[weight->node] += weight->live;
+    join->sampled[weight->node] += weight->sampled;
+    bytes += weight->live;
   }
   return bytes;
 }
 
 /// What a process holds; without weights if there is no memory for them.
 static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory, int is_now) {
-  struct hw_weight *objects = NULL;
   struct hw_process *known = hw_find_process(process);
-  size_t object_count = known == NULL ? 0 : hw_go_read(known, &objects);
+  struct hw_weights objects = known == NULL ? (struct hw_weights){0} : hw_go_read(known);
   struct join join = {.memory = memory, .is_now = is_now, .node_count = hw_tree_count() + MORE_NODES};
   struct hw_snapshot taken = {0};
   join.live = calloc(join.node_count, sizeof *join.live);
   join.touched = calloc(join.node_count, sizeof *join.touched);
   join.sampled = calloc(join.node_count, sizeof *join.sampled);
   if (join.live != NULL && join.touched != NULL && join.sampled != NULL) {
-    taken.objects = add_objects(&join, objects, object_count);
+    taken.objects = add_objects(&join, &objects);
     fill(process, &join, &taken);
   }
-  free(objects);
+  free(objects.all);
   free(join.live);
   free(join.touched);
   free(join.sampled);

@@ -71,6 +71,28 @@ struct CollectedHeapTests {
       """,
       "go build -o service service.go", "./service", "held by main.remember() (service, service.go:"
     ),
+    (
+      "service.go",
+      """
+      package main
+
+      import ("fmt"; "os"; "strconv"; "time")
+
+      var ended = make(chan bool)
+
+      //go:noinline
+      func wait() { <-ended }
+
+      func main() {
+      	count, _ := strconv.Atoi(os.Getenv("KEPT"))
+      	for at := 0; at < count / 20; at++ { go wait() }
+      	time.Sleep(300 * time.Millisecond)
+      	fmt.Println("ready")
+      	time.Sleep(time.Hour)
+      }
+      """,
+      "go build -o service service.go", "./service", "held by main.wait() (service, service.go:"
+    ),
   ]
 
   @Test("The function is named that allocated the objects that are live in the heap", arguments: services.indices)
