@@ -99,13 +99,14 @@ struct ScenarioBlock {
     return "the highest, \(Format.amount(spike.height)), came \(spike.circumstances)"
   }
 
-  /// The phase in which the peak came, if there are phases.
+  /// The first phase that reached the peak, or came so near to it that the difference means nothing.
   private func peakText(for metric: MetricResult) -> String? {
-    guard metric.metric == .peakRSS, let shown = scenario.middleRepetition,
-      let curve = scenario.repetitions[shown].curve, let peak = curve.peak
-    else { return nil }
-    let phases = [peak.after, peak.before].map { time in curve.phases.last { $0.time <= time }?.name }
-    return phases[0].flatMap { $0 == phases[1] ? "the peak came in phase \($0)" : nil }
+    guard metric.metric == .peakRSS, let shown = scenario.middleRepetition else { return nil }
+    let repetition = scenario.repetitions[shown]
+    guard let peak = repetition.metrics[.peakRSS] else { return nil }
+    let least = peak - (metric.allowed ?? 0)
+    let phase = repetition.phases.first { ($0.metrics[.peakRSS] ?? 0) >= least }
+    return phase.map { "the peak came in phase \($0.name)" }
   }
 
   var missingBaseline: String? {

@@ -16,7 +16,7 @@ extension Note {
     case .ungatedGrowth(let growth, let count, let total, let limit):
       "memory grows in \(count) of \(total) repetitions, by "
         + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "
-        + scenario.adviceToGateGrowth(limit: limit)
+        + "if it should not grow, \(scenario.adviceToGateGrowth(limit: limit)); checks then fail until it stops"
     case .noRepetitions: "no repetition was measured"
     case .nothingJudged: "nothing was judged: every metric of the gate is off"
     case .notJudged(let metric, let cause): "\(metric) is not judged: \(cause.text(for: metric))"
