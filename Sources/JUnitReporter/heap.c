@@ -99,11 +99,11 @@ static void wait_for_g1(void) {
   }
 }
 
-int64_t hw_trim_heap(void *jni) {
+void hw_trim_heap(void *jni) {
   static int has_looked;
   if (hw_push_frame(jni, 64) != 0) {
     hw_has_failed(jni);
-    return 0;
+    return;
   }
   if (!has_looked) find_bean(jni);
   has_looked = 1;
@@ -111,7 +111,5 @@ int64_t hw_trim_heap(void *jni) {
   for (int left = is_serial ? SERIAL_COLLECTIONS : 1; left > 0; left--) hw_collect_heap();
   set_options(jni, 0);
   hw_pop_frame(jni);
-  if (!is_g1) return 0;
-  wait_for_g1();
-  return G1_DELAY;
+  if (is_g1) wait_for_g1();
 }

@@ -94,9 +94,8 @@ int64_t hw_time(void);
 
 // MARK: - heap.c
 
-/// Collects the garbage, and returns what is then free in the heap to the kernel; how long it waits for that at least, in
-/// nanoseconds.
-int64_t hw_trim_heap(void *jni);
+/// Collects the garbage, and returns what is then free in the heap to the kernel.
+void hw_trim_heap(void *jni);
 
 // MARK: - agent.c
 

@@ -17,9 +17,6 @@
 /// A test that keeps this much may leave garbage, or memory that is free but still resident.
 #define TRIMMED INT64_C(1048576)
 
-/// Trimming takes this long, in nanoseconds, and a twentieth of all CPU time.
-#define FREE_TRIM_TIME INT64_C(2000000000)
-
 /// The memory of this process at one instant, in bytes.
 struct moment {
   int64_t resident, peak;
@@ -87,25 +84,12 @@ static int reset(void) {
 
 int64_t hw_resident(void) { return memory().resident; }
 
-/// The CPU time of the process in nanoseconds.
-static int64_t cpu_time(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-/// Collects the garbage and returns free memory to the kernel, so that the next test does not get it for nothing; whether
-/// there was time for it.
+/// Collects the garbage and returns free memory to the kernel, so that the next test does not get it for nothing.
 ///
-/// That is counted in CPU time, so that it does not depend on what else runs on the machine.
-static int trim(void *jni) {
-  static int64_t spent;
-  int64_t begin = cpu_time();
-  if (spent > FREE_TRIM_TIME + begin / 20) return 0;
-  spent += hw_trim_heap(jni);
+/// It has no limit of time: tests after it would keep what garbage they leave, and equal runs would differ.
+static void trim(void *jni) {
+  hw_trim_heap(jni);
   if (malloc_trim != NULL) malloc_trim(0);
-  spent += cpu_time() - begin;
-  return 1;
 }
 
 /// Begins what belongs to the next test.
@@ -248,7 +232,8 @@ void hw_end_test(const char *name, const char *outcome) {
 }
 
 static void record_test(void *jni, struct open_test *test) {
-  if (test->end.resident - test->begin.resident > TRIMMED && !test->is_overlapped && trim(jni)) {
+  if (test->end.resident - test->begin.resident > TRIMMED && !test->is_overlapped) {
+    trim(jni);
     test->end.resident = memory().resident;
   }
   if (is_written(&test->test)) {
