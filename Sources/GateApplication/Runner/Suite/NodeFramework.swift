@@ -9,7 +9,11 @@ extension SuiteFramework {
       ReportedTests(
         plugin: "highwater_node.mjs",
         variables: { folder, set in
-          ["NODE_OPTIONS": list(set["NODE_OPTIONS"], "--import=file://\(folder)/highwater_node.mjs", by: " ")]
+          // By default malloc keeps ever larger blocks for later ones (mallopt(3)), which only malloc_trim(3) returns.
+          let thresholds = ["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"].map { ($0, set[$0] ?? "131072") }
+          return [
+            "NODE_OPTIONS": list(set["NODE_OPTIONS"], "--import=file://\(folder)/highwater_node.mjs", by: " ")
+          ].merging(thresholds) { $1 }
         },
         selection: { words, tests in
           // The plugin ends files without a chosen test. In a file, Node runs the tests whose names fit.

@@ -4,9 +4,13 @@
 // test of HIGHWATER_ONLY end at once.
 import fs from 'node:fs';
 import path from 'node:path';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 
 const folder = process.env.HIGHWATER_TESTS;
 const only = process.env.HIGHWATER_ONLY;
+// A test that keeps this much may leave garbage.
+const collected = 1 << 20;
 const file = process.argv[1] && path.relative(process.cwd(), process.argv[1]);
 
 // Only the processes that `node --test` starts for its files.
@@ -55,6 +59,17 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
       return false;
     }
   };
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc');
+  v8.setFlagsFromString('--no-expose-gc');
+  // What a test keeps is what is left after a collection.
+  const memoryAfter = () => {
+    const now = memory();
+    if (now.resident - (open?.resident ?? 0) <= collected) return now;
+    // The second one waits until the buffers that the first one found are free.
+    for (let left = 2; left > 0; left--) collect();
+    return {...now, resident: memory().resident};
+  };
   const nameOf = (test) => `${file} > ${test.fullName ?? test.name}`;
   const write = (fields) => {
     const line = Buffer.from(`${JSON.stringify(fields)}\n`);
@@ -69,7 +84,9 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
     [open, begun] = [{name, started: now()}, true];
     attempt(() => {
       const isReset = reset();
-      write({event: 'begin', test: name, file, ...memory(), reset: isReset});
+      const now = memory();
+      open.resident = now.resident;
+      write({event: 'begin', test: name, file, ...now, reset: isReset});
     });
   });
   afterEach((test) => {
@@ -78,7 +95,7 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
     if (chosen && !chosen.has(name)) return;
     const outcome = test.error ? 'failed' : 'passed';
     const seconds = (now() - (open?.started ?? 0)) / 1000;
-    attempt(() => write({event: 'end', test: name, outcome, ...memory(), seconds}));
+    attempt(() => write({event: 'end', test: name, outcome, ...memoryAfter(), seconds}));
     open = null;
   });
   const finish = (code) => {
