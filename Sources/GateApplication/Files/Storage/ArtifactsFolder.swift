@@ -43,10 +43,9 @@ struct ArtifactsFolder: Sendable, Equatable {
   /// - Throws: also if it has a symbolic link.
   func prepare(in root: String) throws(FileError) {
     try refuseOtherPlace(in: root)
-    let isNew = access(path.systemText, F_OK) != 0
+    try SafeFile.makeIgnoredFolder(path)
     try SafeFile.prepareFolder(path, for: path)
     try refuseLinks()
-    if isNew { try SafeFile.write(Array("*\n".utf8), to: "\(path)/.gitignore") }
   }
 
   /// Does work while the folder is locked against other runs.

@@ -107,6 +107,13 @@ enum SafeFile {
     if error.code != EEXIST { throw error.whileWriting(path) }
   }
 
+  /// Creates a folder that git ignores; one that exists stays as it is.
+  static func makeIgnoredFolder(_ path: String) throws(FileError) {
+    guard access(path.systemText, F_OK) != 0 else { return }
+    try makeFolder(path)
+    try write(Array("*\n".utf8), to: "\(path)/.gitignore")
+  }
+
   /// The folder of a path, textually, as in `dirname(3)`.
   static func folder(of path: String) -> String {
     let trimmed = path.reversed().drop { $0 == "/" }

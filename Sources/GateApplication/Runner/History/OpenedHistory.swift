@@ -6,7 +6,7 @@ extension HistoryLocation {
   func openToAdd(for use: History.Use, root: String? = nil, in invocation: Invocation) throws -> History {
     switch self {
     case .file(let path):
-      try SafeFile.makeFolder(SafeFile.folder(of: path))
+      try SafeFile.makeIgnoredFolder(SafeFile.folder(of: path))
       try HistoryFile(path: path).refuseTracked()
       let history = try History.open(path, at: invocation.now())
       warnOfRenamedFile(by: history, in: invocation)
