@@ -74,8 +74,9 @@ struct EventSection {
   private var setAsideText: String {
     let latest = trend.setAside.last.map { trend.runs[$0] }
     let runs = Format.count(trend.setAside.count, "run")
-    return "\(runs) set aside (○ in the charts) because most scenarios were outliers; the latest on "
-      + PageWords.shown("\(latest?.startedAt.minute ?? "")")
+    let minute = (latest?.startedAt.minute ?? "").replacing("-", with: "\u{2011}").replacing(" ", with: "\u{a0}")
+    return "\(runs) set aside (circles at the bottom of the charts) because most scenarios were outliers; "
+      + "the latest on \(minute)\u{a0}UTC"
   }
 }
 

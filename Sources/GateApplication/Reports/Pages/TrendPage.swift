@@ -62,7 +62,7 @@ enum TrendPage {
   /// As in `20 scenarios, 3 need attention; 512 runs from 2026-01-02 to 2026-11-20`.
   private static func summary(of sections: [TrendSection], in trend: Trend) -> String {
     let names = Set(trend.series.map(\.name)).count
-    let urgent = sections.count { $0.state.needsAttention }
+    let urgent = Set(zip(trend.series, sections).filter { $1.state.needsAttention }.map(\.0.name)).count
     let attention = urgent == 1 ? "1 needs attention" : "\(urgent == 0 ? "none" : "\(urgent)") need attention"
     let period = period(from: trend.runs.first, to: trend.runs.last)
     let all = Format.count(trend.runCount, "run")

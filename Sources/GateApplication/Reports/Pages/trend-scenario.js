@@ -188,7 +188,7 @@ function runTicks(low, high, pixels) {
   for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.escaped(short(i))});
   return result;
 }
-const dateLabel = (date, span) => span > 3 * 864e5 ? date.toISOString().slice(5, 10) : date.toISOString().slice(11, 16);
+const dateLabel = (date, span) => date.toISOString().slice(...span > 300 * 864e5 ? [0, 7] : span > 3 * 864e5 ? [5, 10] : [11, 16]);
 
 // MARK: Tables behind charts
 
