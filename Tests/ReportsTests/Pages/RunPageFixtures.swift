@@ -32,6 +32,7 @@ extension Fixture {
   static var charted: ScenarioResult {
     var scenario = traced(regressed, processes: 3)
     for index in scenario.repetitions.indices {
+      scenario.repetitions[index].phases = [.init(name: "load", metrics: [.peakRSS: 24_379_392])]
       scenario.repetitions[index].curve = curve(
         peak: 24_379_392 + Int64(index) * 4096, growth: 491_520, hasTree: index == 2
       )
