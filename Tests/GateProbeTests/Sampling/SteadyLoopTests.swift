@@ -34,12 +34,14 @@ struct SteadyLoopTests {
 
   @Test("Readings allocate nothing", .enabled(if: allocations != nil, "requires the preloaded counter"))
   func allocatesNothing() throws {
-    var measured: (readings: Int, allocations: Int)?
-    for _ in 0..<10 where measured == nil { measured = try self.measured() }
-    let (readings, allocations) = try #require(measured)
-    #expect(readings > 20)
-    // A search for new processes every 100 ms may allocate; an allocation per reading would make hundreds.
-    #expect(allocations * 5 < readings)
+    // A search for new processes every 100 ms may allocate, and finds them late on a busy machine; an allocation per
+    // reading would make hundreds in every measurement.
+    var measured: [(readings: Int, allocations: Int)] = []
+    for _ in 0..<10 {
+      if let new = try self.measured() { measured.append(new) }
+      if let last = measured.last, last.readings > 20, last.allocations * 5 < last.readings { return }
+    }
+    Issue.record("readings and allocations: \(measured)")
   }
 }
 
