@@ -79,6 +79,25 @@ struct SuiteTests {
     #expect(results.map(\.verdict) == [.regression, .noBaseline, .skipped])
   }
 
+  private static let environment = EnvironmentInfo(
+    name: "ci",
+    fingerprint: Fingerprint(
+      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
+      memoryLimit: nil, kernel: "6.18.2", libc: "glibc 2.36", allocator: "", variables: ""))
+
+  @Test("A suite that ended in the middle names the tests that had begun")
+  func crash() throws {
+    var log = TestLog()
+    log.add(run("a", peak: 1) + [run("b", peak: 1)[0]], process: 1)
+    var suite = SuiteResult(
+      name: ScenarioName("unit"), framework: "pytest", command: ["pytest"], environment: Self.environment,
+      tests: SuiteComparison(with: nil).results(of: log))
+    suite.problems = [.failed(failure: Failure(problem: .signalNotSent))]
+    #expect(ScenarioResult(of: suite).failure?.part == Failure.Part(.test, text: "b"))
+    suite.tests.removeLast()
+    #expect(ScenarioResult(of: suite).failure?.part == Failure.Part(.suite))
+  }
+
   private func suspect(from before: TestFigures, to now: Int64) throws -> SuspectDecision {
     var log = TestLog()
     log.add(run("a", peak: now), process: 1)

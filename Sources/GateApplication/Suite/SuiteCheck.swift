@@ -37,8 +37,9 @@ struct SuiteCheck {
   /// The options that a suggested command repeats.
   private var repeated: [String] {
     let pairs = [
-      ("--name", name), ("--framework", framework?.rawValue), ("--limit", limit.map { "\($0.count)" }),
-      ("--timeout", timeout == Scenario.suiteTimeout ? nil : "\(Int(timeout.inSeconds * 1000))ms"),
+      ("--name", name), ("--framework", framework?.rawValue),
+      ("--limit", limit.map { Amount.size($0).spelled }),
+      ("--timeout", timeout == Scenario.suiteTimeout ? nil : Amount.time(timeout).spelled),
     ]
     return pairs.flatMap { option, value in value.map { [option, $0] } ?? [] }
   }

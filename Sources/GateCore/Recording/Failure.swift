@@ -62,6 +62,8 @@ extension Failure {
   package struct Part: Sendable, Hashable, Codable {
     package enum Kind: String, Sendable, Codable {
       case setup, ready, start, step, end, stop, teardown
+      /// A suite, or the tests of it that had begun and not ended, whose names are the text.
+      case suite, test
     }
 
     /// A position in a script.

@@ -92,27 +92,30 @@ extension SuiteResult {
   }
 
   fileprivate var failure: Failure? {
-    let attempt = Failure.Attempt(number: 1, of: 1)
     for case .failed(var failure) in problems {
-      failure.attempt = attempt
+      let open = tests.filter { $0.run.outcome == .unfinished }
+      failure.part = open.isEmpty ? Failure.Part(.suite) : Failure.Part(.test, text: names(of: open))
       return failure
     }
-    func failure(_ problem: Failure.Problem) -> Failure {
-      Failure(attempt: attempt, problem: problem, output: output ?? "")
-    }
+    func failure(_ problem: Failure.Problem) -> Failure { Failure(problem: problem, output: output ?? "") }
     if let problem = problems.first { return failure(.suite(problem: problem)) }
     let failed = tests(with: .failed)
     guard !failed.isEmpty else { return nil }
-    let names = failed.prefix(Self.mostNames).map(\.test).map { test in
-      test.name + (test.place.map { " (\($0))" } ?? "")
-    }
-    return failure(.testsFailed(count: failed.count, of: tests.count, names: names))
+    return failure(
+      .testsFailed(count: failed.count, of: tests.count, names: failed.prefix(Self.mostNames).map(\.nameAndPlace)))
+  }
+
+  /// As in `tests/test_a.py::test_b (tests/test_a.py:12)`; of several, the first.
+  private func names(of tests: [TestResult]) -> String {
+    tests.prefix(Self.mostNames).map(\.nameAndPlace).joined(separator: ", ")
   }
 
   private static let mostNames = 5
 }
 
 extension TestResult {
+  fileprivate var nameAndPlace: String { test.name + (test.place.map { " (\($0))" } ?? "") }
+
   fileprivate var metricResult: MetricResult? {
     guard let reason else { return nil }
     let (metric, known, to, allowed) = reason.figures
