@@ -33,6 +33,17 @@ struct SuiteFrameworkTests {
     #expect(try tests(.swift, "AppTests.Old/testIt\n").first?.selection == ["AppTests.Old/testIt"])
   }
 
+  @Test("Tests of several folders have the folder in their names, wherever it is")
+  func labels() {
+    func labels(_ folders: String...) -> [String] {
+      let log = folders.flatMap { "\($0)\0/tmp/kept/a.test\0\0".utf8 }
+      return TestPrograms.parse(Array(log), below: "/work/app").map(\.label)
+    }
+    #expect(labels("/work/app", "/work/app/store") == ["", "store"])
+    #expect(labels("/usr/lib/go/src/strings", "/usr/lib/go/src/encoding/json") == ["strings", "encoding/json"])
+    #expect(labels("/work/app/a", "/usr/lib/go/src/strings") == ["a", "strings"])
+  }
+
   @Test("Options of `swift test` that only concern the run are left out of the build in the folder of the package")
   func swiftOptions() throws {
     let project = try UseCaseProject(holding: 8)

@@ -78,16 +78,28 @@ enum TestPrograms {
     return labelled(programs, below: root)
   }
 
-  /// By the folder, and by the program if several of them start there.
+  /// By the folder below the root, or else below what all others have in common, and by the program if several of them
+  /// start there.
   private static func labelled(_ programs: [TestProgram], below root: String) -> [TestProgram] {
-    programs.map { program in
+    let base = commonFolder(above: programs.map(\.folder).filter { !PathText.isInside($0, folder: root) })
+    return programs.map { program in
       var program = program
-      let folder = program.folder.hasPrefix("\(root)/") ? String(program.folder.dropFirst(root.count + 1)) : ""
+      let start = PathText.isInside(program.folder, folder: root) ? root : base
+      let folder = program.folder == start ? "" : PathText.relative(program.folder, to: start)
       let others = Set(programs.filter { $0.folder == program.folder }.map { $0.words[0] })
       let name = PathText.name(of: program.words[0])
       program.label = [folder, others.count > 1 ? withoutHash(name) : ""].filter { !$0.isEmpty }.joined(separator: "/")
       return program
     }
+  }
+
+  private static func commonFolder(above folders: [String]) -> String {
+    let parents = folders.map { $0.split(separator: "/").dropLast() }
+    guard let first = parents.first else { return "/" }
+    let common = parents.reduce(first) { shared, parts in
+      shared.prefix(zip(shared, parts).prefix { $0 == $1 }.count)
+    }
+    return "/" + common.joined(separator: "/")
   }
 
   /// Cargo names a program `NAME-HASH`, with another hash for each version of the compiler.
