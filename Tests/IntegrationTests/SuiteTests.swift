@@ -41,6 +41,31 @@ struct SuiteTests {
     ) { try project.write(tests(keeping: 40), to: "tests/test_it.py") }
   }
 
+  @Test("A test that needs more because of another one is not blamed, also if it loads modules when it runs alone")
+  func disturbed() throws {
+    let project = try TemporaryProject()
+    func tests(_ disturbance: String) -> String {
+      """
+      import tracemalloc
+      kept = []
+      def load(): import asyncio, email.message, http.client, multiprocessing.pool, unittest.mock, xml.dom.minidom
+      def keep(): kept.append([bytearray(9) for _ in range(60000)])
+      def test_loads(): load()
+      def test_culprit(): \(disturbance)
+      def test_innocent(): keep()
+      def test_innocent_alone(): load(); keep()
+      """
+    }
+    try project.write(tests("pass"), to: "test_it.py")
+    let command = ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    #expect(try suite(command, in: project).code == 5)
+    #expect(try Highwater.run("approve", in: project).code == 0)
+    try project.write(tests("tracemalloc.start(9)"), to: "test_it.py")
+    let outcome = try suite(command, in: project)
+    #expect(outcome.code == 1 && outcome.text.contains("test_culprit (test_it.py:6) makes another"), "\(outcome.text)")
+    #expect(outcome.text.contains("innocent_alone keeps") && !outcome.text.contains("runs alone"), "\(outcome.text)")
+  }
+
   @Test("A test that breaks what the plugin needs passes as without it, and the suite is not called measured")
   func brokenPlugin() throws {
     let project = try TemporaryProject()

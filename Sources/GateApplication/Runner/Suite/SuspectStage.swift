@@ -32,8 +32,9 @@ struct SuspectStage {
     }
     let (risen, cleared) = try runAlone(suspects)
     let again = try runAgain(upTo: (other == nil ? risen : []) + cleared)
-    try decide(risen, by: again, against: other)
     try findCauses(of: cleared, shownBy: again)
+    try decide(risen, by: again, against: other)
+    if other == nil { try clear(risen) }
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
@@ -110,6 +111,28 @@ struct SuspectStage {
         let moved = result.moved(before: result.tests[index])
         result.tests[index] = decision.decided(alone: suspect.alone, again: figures, moved: moved)
       }
+    }
+  }
+
+  /// Clears those that need no more than was approved if the changed tests before them do not run.
+  ///
+  /// A test may need as much alone for another reason: it then loads the modules that others have loaded in the suite.
+  private mutating func clear(_ risen: [Suspect]) throws {
+    var suspects = risen.filter { result.tests[$0.index].verdict == .regression }.sorted { $0.index < $1.index }
+    guard let last = suspects.last?.index else { return }
+    let processes = Set(suspects.map { result.tests[$0.index].run.process })
+    let tests = result.tests[...last].filter { processes.contains($0.run.process) }
+    var changed = tests.filter { test in
+      let isOther = test.isNew || test.verdict == .regression || blamed[test.test.name] != nil
+      return isOther && !suspects.contains { $0.name == test.test.name }
+    }
+    if changed.isEmpty { changed = [result.tests[suspects.removeFirst().index]] }
+    guard let cause = changed.first(where: { !$0.isNew }) ?? changed.first, !suspects.isEmpty else { return }
+    let omitted = Set(changed.map(\.test.name))
+    let run = try run(tests.map(\.test.name).filter { !omitted.contains($0) })
+    for suspect in suspects {
+      guard let figures = run?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else { continue }
+      result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
     }
   }
 
