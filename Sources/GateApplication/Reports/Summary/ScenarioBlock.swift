@@ -12,7 +12,8 @@ struct ScenarioBlock {
     page.heading(scenario.verdict.heading(page.style), scenario.verdict.tone, name: scenario.name)
     if scenario.verdict == .failed || scenario.failure != nil { writeFailure(to: &page) }
     if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
-    MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
+    let metrics = MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style)
+    metrics.write(to: &page, indent: 2, limits: [.max, 24, 12])
     page.list(sentences)
     if let suite = scenario.suite { write(suite, to: &page) }
     if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind at the end: ") }

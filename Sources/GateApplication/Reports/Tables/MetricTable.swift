@@ -15,7 +15,7 @@ struct MetricTable {
   private func comparison(_ style: TerminalStyle) -> Table {
     Table(
       columns: [
-        .init(title: "metric", side: .left), .init(title: scenario.sides.before), .init(gap: 1, isSeparator: true),
+        nameColumn, .init(title: scenario.sides.before), .init(gap: 1, isSeparator: true),
         .init(title: scenario.sides.now, gap: 1), .init(title: "change"), .init(), .init(title: "allowed", rank: 1),
         .init(side: .left),
       ],
@@ -47,8 +47,7 @@ struct MetricTable {
   private func measurement(_ style: TerminalStyle) -> Table {
     Table(
       columns: [
-        .init(title: "metric", side: .left), .init(title: "now"), .init(title: "range", side: .left),
-        .init(side: .left),
+        nameColumn, .init(title: "now"), .init(title: "range", side: .left), .init(side: .left),
       ],
       rows: metrics.map { metric in
         [
@@ -63,8 +62,12 @@ struct MetricTable {
   private static let longestOfPhase = 30
 
   /// The names of phases, as those of a suite's tests, often differ at their end only.
+  private var nameColumn: Table.Column {
+    .init(title: "metric", side: .left, cut: metrics.contains(where: \.isNamedByTarget) ? .start : .middle)
+  }
+
   private func shortened(_ label: String, _ metric: MetricResult, _ style: TerminalStyle) -> String {
-    guard metric.metric.inPhase != nil || metric.metric.isOfSuite else { return label }
+    guard metric.isNamedByTarget else { return label }
     return TerminalText.cut(label, to: Self.longestOfPhase, at: .start, mark: style.ellipsis)
   }
 
@@ -97,4 +100,9 @@ struct MetricTable {
     let isKnown = metric.verdict == .pass || (metric.verdict == .noBaseline && !hasBaseline)
     return isKnown ? "" : metric.verdict.rawValue
   }
+}
+
+extension MetricResult {
+  /// Whether it is of a phase or of a test, whose names are any text.
+  fileprivate var isNamedByTarget: Bool { metric.inPhase != nil || metric.isOfSuite }
 }

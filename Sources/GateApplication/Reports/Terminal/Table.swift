@@ -9,6 +9,8 @@ struct Table {
     var rank = 0
     /// Whether its cells only separate their neighbours.
     var isSeparator = false
+    /// Where a cell is cut that is too long.
+    var cut = TerminalText.Cut.middle
   }
 
   struct Cell: ExpressibleByStringLiteral {
@@ -27,7 +29,7 @@ struct Table {
 
   var columns: [Column]
   var rows: [[Cell]] = []
-  /// The column whose cells may be cut in the middle.
+  /// The column whose cells may be cut.
   var flexible = 0
 
   /// Writes the table; if it is too wide, with fewer or cut columns, or else with a paragraph for each row.
@@ -76,7 +78,7 @@ struct Table {
   private func line(of row: [Cell], widths: [Int], indent: Int, style: TerminalStyle) -> String {
     let filled = row.lastIndex { !$0.text.isEmpty } ?? 0
     return row.indices.prefix(filled + 1).reduce(into: String(repeating: " ", count: indent)) { line, index in
-      let text = TerminalText.cut(row[index].text, to: widths[index], at: .middle, mark: style.ellipsis)
+      let text = TerminalText.cut(row[index].text, to: widths[index], at: columns[index].cut, mark: style.ellipsis)
       let spaces = String(repeating: " ", count: widths[index] - TerminalText.columns(text))
       let painted = style.painted(text, row[index].tone)
       let gap = String(repeating: " ", count: index == 0 ? 0 : columns[index].gap)
