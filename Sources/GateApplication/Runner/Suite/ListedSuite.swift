@@ -100,15 +100,21 @@ final class ListedSuite {
   }
 
   private func list(of program: TestProgram, root: String) throws -> [ListedTest] {
-    let file = "\(scratch)/list"
     for arguments in tests.listings(program.words) {
-      var scenario = scenario(program.words + arguments, in: program.folder, root: root)
-      scenario.expect = ExpectedEnd(exits: tests.listingExits)
-      try measure(scenario, output: file)
-      let listed = tests.tests(try SafeFile.read(file, atMost: 64 << 20), program)
-      if !listed.isEmpty { return listed }
+      let listed = try list(of: program, arguments, root: root)
+      guard !listed.isEmpty else { continue }
+      let left = Set(try tests.omitted.map { try list(of: program, $0, root: root).map(\.name) } ?? [])
+      return listed.filter { !left.contains($0.name) }
     }
     return []
+  }
+
+  private func list(of program: TestProgram, _ arguments: [String], root: String) throws -> [ListedTest] {
+    let file = "\(scratch)/list"
+    var scenario = scenario(program.words + arguments, in: program.folder, root: root)
+    scenario.expect = ExpectedEnd(exits: tests.listingExits)
+    try measure(scenario, output: file)
+    return tests.tests(try SafeFile.read(file, atMost: 64 << 20), program)
   }
 
   private func programs(in root: String) throws -> [TestProgram] {

@@ -10,6 +10,8 @@ struct ListedTests: Sendable {
   let listings: @Sendable (_ words: [String]) -> [[String]]
   /// The tests in that list, and how a program runs only one of them.
   let tests: @Sendable (_ output: [UInt8], _ program: TestProgram) -> [ListedTest]
+  /// The arguments that list the tests which only run on demand, and are in the other list as well; nil if none are.
+  var omitted: [String]?
   /// The exit codes of a list.
   var listingExits = [0]
 
