@@ -75,8 +75,12 @@ struct SuiteTests {
   func limit() throws {
     var log = TestLog()
     log.add(run("a", peak: 50) + run("b", peak: 5) + run("c", peak: 99, .skipped), process: 1)
-    let results = SuiteComparison(with: nil, limit: mebibytes(40)).results(of: log)
+    let limits = [SuiteRule.Limit(mebibytes(40)), .init(mebibytes(4), of: "b*"), .init(mebibytes(9), of: "d")]
+    let results = SuiteComparison(with: nil, limits: [limits[0]]).results(of: log)
     #expect(results.map(\.verdict) == [.regression, .noBaseline, .skipped])
+    let comparison = SuiteComparison(with: nil, limits: limits)
+    #expect(comparison.results(of: log).map(\.verdict) == [.regression, .regression, .skipped])
+    #expect(comparison.unusedLimits(for: log) == ["d"])
   }
 
   private static let environment = EnvironmentInfo(

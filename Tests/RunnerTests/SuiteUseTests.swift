@@ -139,7 +139,9 @@ struct SuiteUseTests {
   // MARK: In a project file
 
   /// A project whose scenario `tests` is a suite, beside the program `load`.
-  private func projectWithSuite(_ tests: Tests, keys: String = "history: off") throws -> UseCaseProject {
+  private func projectWithSuite(
+    _ tests: Tests, keys: String = "history: off", limit: String = ""
+  ) throws -> UseCaseProject {
     let project = try UseCaseProject(
       """
       version: 1
@@ -149,7 +151,7 @@ struct SuiteUseTests {
         - name: load
           target: {command: [server]}
         - name: tests
-          target: {suite: [pytest, -q]}
+          target: {suite: {command: [pytest, -q]\(limit)}}
       """, holding: 8)
     follow(tests, in: project)
     return project
@@ -181,6 +183,15 @@ struct SuiteUseTests {
     #expect(page.contains("suite.heaviest") && page.contains("test.b.peak") && !page.contains("test.a.peak"))
     #expect(try project.approve().text.contains("approved 1 changed of 2 tests"))
     #expect(try project.check().code == .pass)
+  }
+
+  @Test("Limits of tests by their names need no baseline, and one that fits no test gets a note")
+  func limits() throws {
+    let limit = #", limit: {"*": 30MiB, "a": 60MiB, "z*": 1GiB}"#
+    let project = try projectWithSuite(Tests(["b": 40, "a": 40]), limit: limit)
+    let outcome = try project.check()
+    #expect(outcome.code == .regression && outcome.text.contains("b (t.py:7) needs more than the limit"))
+    #expect(!outcome.text.contains("a (t.py:7) needs") && outcome.text.contains("limit of `z*` fits no test"))
   }
 
   @Test("A change of a suite's baseline says which tests it moves")

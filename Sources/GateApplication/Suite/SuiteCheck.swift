@@ -9,7 +9,7 @@ struct SuiteCheck {
   var name: String?
   /// nil for the one that the words of the command name.
   var framework: SuiteRule.Framework?
-  var limit: Bytes?
+  var limits: [SuiteRule.Limit] = []
   var timeout = Scenario.suiteTimeout
   /// The commit to compare with instead of what was approved, and the shell command that builds it.
   var against: (revision: String, build: String?)?
@@ -38,10 +38,10 @@ struct SuiteCheck {
   private var repeated: [String] {
     let pairs = [
       ("--name", name), ("--framework", framework?.rawValue),
-      ("--limit", limit.map { Amount.size($0).spelled }),
       ("--timeout", timeout == Scenario.suiteTimeout ? nil : Amount.time(timeout).spelled),
     ]
     return pairs.flatMap { option, value in value.map { [option, $0] } ?? [] }
+      + limits.flatMap { ["--limit", ($0.tests == "*" ? "" : "\($0.tests)=") + Amount.size($0.size).spelled] }
   }
 
   /// The command as a scenario that inherits the whole environment, as from a shell.
@@ -50,7 +50,7 @@ struct SuiteCheck {
     var scenario = Scenario(
       name: ScenarioName(name ?? (frameworks.count == 1 ? frameworks[0].name.rawValue : "tests")),
       target: Target(command: .arguments(command), workingDirectory: invocation.workingDirectory))
-    scenario.becomeSuite(SuiteRule(framework: framework, limit: limit))
+    scenario.becomeSuite(SuiteRule(framework: framework, limits: limits))
     scenario.root = project.root
     scenario.target.inheritedEnvironment = invocation.variables.keys.sorted()
     scenario.timeout = timeout

@@ -38,8 +38,14 @@ struct SuiteCommand: UseCaseCommand {
       discussion: SuiteRule.Framework.allCases.map(\.rawValue).joined(separator: ", "), valueName: "name"))
   var framework: String?
 
-  @Option(help: ArgumentHelp("The most that any test may need, such as 200MiB.", valueName: "size"))
-  var limit: SizeArgument?
+  @Option(
+    help: ArgumentHelp(
+      """
+      The most that any test may need, such as 200MiB; or some, as in 'tests/slow/*=1GiB'. May be repeated: the last that fits \
+      counts.
+      """,
+      valueName: "size"))
+  var limit: [TestLimitArgument] = []
 
   @Option(help: ArgumentHelp("Stop the suite after this time, such as 2h (default: 1h).", valueName: "time"))
   var timeout: TimeArgument?
@@ -84,9 +90,23 @@ struct SuiteCommand: UseCaseCommand {
     check.options = project.shared
     check.options.environment = environment.name
     reports.add(to: &check.options)
-    (check.name, check.framework, check.limit) = (name, chosenFramework, limit?.bytes)
+    (check.name, check.framework, check.limits) = (name, chosenFramework, limit.map(\.limit))
     if let timeout { check.timeout = timeout.duration }
     check.against = againstRef.map { ($0, build) }
     return try check.run(in: invocation)
+  }
+}
+
+/// A limit of all tests, as in `200MiB`, or of those whose names fit a pattern, as in `tests/slow/*=1GiB`.
+struct TestLimitArgument: ExpressibleByArgument {
+  let limit: SuiteRule.Limit
+
+  init?(argument: String) {
+    // The name of a test may have the sign as well.
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard let size = parts.last.flatMap({ SizeArgument(argument: String($0)) }) else { return nil }
+    let tests = parts.dropLast().joined(separator: "=")
+    guard parts.count == 1 || !tests.isEmpty else { return nil }
+    limit = parts.count == 1 ? .init(size.bytes) : .init(size.bytes, of: tests)
   }
 }

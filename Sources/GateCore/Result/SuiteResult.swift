@@ -11,6 +11,8 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   package var tests: [TestResult]
   /// The tests of the baseline that did not run, sorted.
   package var missing: [String]
+  /// The patterns of limits that fit no test.
+  package var unusedLimits: [String] = []
   package var problems: [SuiteProblem]
   /// The time of the suite itself, and of the tests that ran again.
   package var suiteTime: Duration
@@ -29,7 +31,7 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case name, framework, command, environment, hasBaseline, tests, missing, problems, output
+    case name, framework, command, environment, hasBaseline, tests, missing, unusedLimits, problems, output
     case suiteTime = "suiteSeconds"
     case repeatTime = "repeatSeconds"
   }

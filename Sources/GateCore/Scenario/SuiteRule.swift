@@ -5,13 +5,24 @@ package struct SuiteRule: Sendable, Equatable {
     case pytest, go, cargo, swift, node, junit, ctest, googletest, catch2
   }
 
+  /// The most that some tests may need.
+  package struct Limit: Sendable, Hashable {
+    /// Of the names of tests (``NamePattern``).
+    package var tests: String
+    package var size: Bytes
+
+    package init(_ size: Bytes, of tests: String = "*") {
+      (self.size, self.tests) = (size, tests)
+    }
+  }
+
   /// nil for the one that the words of the command name.
   package var framework: Framework?
-  /// The most that any test may need; nil for no limit.
-  package var limit: Bytes?
+  /// Of several that fit a test, the last counts.
+  package var limits: [Limit]
 
-  package init(framework: Framework? = nil, limit: Bytes? = nil) {
-    (self.framework, self.limit) = (framework, limit)
+  package init(framework: Framework? = nil, limits: [Limit] = []) {
+    (self.framework, self.limits) = (framework, limits)
   }
 }
 

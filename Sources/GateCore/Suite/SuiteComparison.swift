@@ -5,13 +5,13 @@ package struct SuiteComparison: Sendable {
   /// By the names of the tests; nil without a baseline.
   package var approved: [String: SuiteBaseline.Entry]?
   package var tolerance: SuiteTolerance
-  /// The most that any test may need; nil for no limit.
-  package var limit: Bytes?
+  package var limits: [SuiteRule.Limit]
 
   package init(
-    with approved: [String: SuiteBaseline.Entry]?, tolerance: SuiteTolerance = .standard, limit: Bytes? = nil
+    with approved: [String: SuiteBaseline.Entry]?, tolerance: SuiteTolerance = .standard,
+    limits: [SuiteRule.Limit] = []
   ) {
-    (self.approved, self.tolerance, self.limit) = (approved, tolerance, limit)
+    (self.approved, self.tolerance, self.limits) = (approved, tolerance, limits)
   }
 
   package func results(of log: TestLog) -> [TestResult] {
@@ -22,6 +22,11 @@ package struct SuiteComparison: Sendable {
   package func missing(from log: TestLog) -> [String] {
     let run = Set(log.runs.map(\.test.name))
     return (approved?.keys.filter { !run.contains($0) } ?? []).sorted()
+  }
+
+  /// The limits that fit no test, each by its pattern.
+  package func unusedLimits(for log: TestLog) -> [String] {
+    limits.map(\.tests).filter { pattern in !log.runs.contains { NamePattern.matches(pattern, $0.test.name) } }
   }
 
   private func result(of run: TestRun, isAmbiguous: Bool) -> TestResult {
@@ -36,7 +41,7 @@ package struct SuiteComparison: Sendable {
     guard let figures = run.figures else {
       return TestResult(run, baseline: entry, verdict: .failed, reason: .outcome(outcome: .unfinished))
     }
-    if let limit, figures.peak > limit {
+    if let limit = limits.last(where: { NamePattern.matches($0.tests, run.test.name) })?.size, figures.peak > limit {
       return TestResult(run, baseline: entry, verdict: .regression, reason: .overLimit(limit: limit))
     }
     guard let entry else { return TestResult(run, verdict: .noBaseline) }

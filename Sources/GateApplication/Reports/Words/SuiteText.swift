@@ -111,7 +111,8 @@ extension SuiteResult {
     let more = explained.count - most
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
     let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
-    return inexact + explained.prefix(most) + rest + removed
+    let unused = unusedLimits.map { "the limit of `\(TerminalText.safe($0))` fits no test" }
+    return inexact + unused + explained.prefix(most) + rest + removed
   }
 
   /// What would decide the tests that are undecided.

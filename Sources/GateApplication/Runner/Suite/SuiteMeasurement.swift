@@ -43,10 +43,11 @@ struct SuiteMeasurement {
       name: scenario.name, framework: frameworks.map(\.name.rawValue).joined(separator: ", "),
       command: scenario.target.command.words, environment: environment)
     let comparison = SuiteComparison(
-      with: approved, tolerance: result.tolerance, limit: scenario.target.suite?.limit)
+      with: approved, tolerance: result.tolerance, limits: scenario.target.suite?.limits ?? [])
     result.hasBaseline = approved != nil
     result.tests = comparison.results(of: first.log)
     result.missing = comparison.missing(from: first.log)
+    result.unusedLimits = comparison.unusedLimits(for: first.log)
     result.problems = [first.problem].compactMap(\.self)
     result.suiteTime = first.duration
     result.output = first.output.isEmpty || result.verdict != .failed ? nil : first.output

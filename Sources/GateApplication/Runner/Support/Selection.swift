@@ -47,22 +47,7 @@ struct Selection {
   /// Whether a word selects a scenario of this name.
   static func matches(_ word: String, _ name: String, _ tags: [String] = []) -> Bool {
     if word.hasPrefix("tag:") { return tags.contains(String(word.dropFirst(4))) }
-    return word == name || name.hasPrefix("\(word)[")
-      || (word.contains("*") && fits(Array(word.utf8), Array(name.utf8)))
-  }
-
-  /// Matches a pattern in which `*` is any text, in time proportional to the product of both lengths.
-  private static func fits(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
-    var reachable = Set([0])
-    for byte in pattern {
-      if byte == 0x2a {
-        reachable = Set((reachable.min() ?? text.count + 1)..<(text.count + 1))
-      } else {
-        reachable = Set(reachable.filter { $0 < text.count && text[$0] == byte }.map { $0 + 1 })
-      }
-      guard !reachable.isEmpty else { return false }
-    }
-    return reachable.contains(text.count)
+    return NamePattern.matches(word, name)
   }
 
   private static func diagnostic(about word: String, names: [String], in project: Project) -> Diagnostic {

@@ -233,15 +233,28 @@ enum SuiteKeys {
   static let framework = Key(
     "framework", ValueForm<SuiteRule.Framework>.choice, "the framework of the tests, if the command does not name it",
     standard: "by the words of the command", example: "framework: googletest")
-  static let limit = Key("limit", .limit, "the most that any test may need", example: "limit: 200MiB")
+  static let limit = Key(
+    "limit", limits, "the most that any test may need, or by patterns of names, of which the last that fits counts",
+    example: #"limit: {"*": 200MiB, "tests/slow/*": 1GiB}"#)
   static let table = KeyTable(
     "suite", of: "`suite`", [command.row, framework.row, limit.row], short: "command", example: "suite: [pytest, -q]")
 
   static func suite(_ fields: Fields) -> (command: Command, rule: SuiteRule)? {
     var rule = SuiteRule()
     fields.take(framework, into: &rule.framework)
-    fields.take(limit, into: &rule.limit)
+    fields.take(limit, into: &rule.limits)
     return fields.value(of: command).map { ($0, rule) }
+  }
+
+  private static let limits = ValueForm<[SuiteRule.Limit]>(.any([.size, .map([".+": .size])])) { value, row, context in
+    let size = ValueForm<Bytes>.limit
+    guard case .mapping(let entries) = value.content else {
+      return size.read(value, row, context).map { [SuiteRule.Limit($0)] }
+    }
+    let limits = entries.map { entry in
+      size.read(entry.value, row, context).map { SuiteRule.Limit($0, of: entry.key.text) }
+    }
+    return limits.contains { $0 == nil } ? nil : limits.compactMap(\.self)
   }
 }
 
