@@ -286,7 +286,7 @@ struct SummaryReportTests {
       "error: attach failed: Operation not permitted",
     ])
   func ptrace(line: String) {
-    let hint = "unit-tests cannot use ptrace while Highwater traces it; write `isolation: {tracer: off}`"
+    let hint = "unit-tests cannot use ptrace while Highwater traces it; to measure it by sampling, write `isolation:"
     func text(_ scenario: ScenarioResult) -> String {
       let context = SummaryContext(exitCode: .failed)
       return SummaryReport.text(Fixture.result([scenario]), style: TerminalStyle(width: 200), context: context)

@@ -6,7 +6,8 @@ enum PtraceAdvice {
   private static let reason = "cannot use ptrace while Highwater traces it"
 
   static let text =
-    "\(reason); write `isolation: {tracer:\(Format.space)off}` in the scenario to measure it by sampling"
+    "\(reason); to measure it by sampling, write `isolation: {tracer:\(Format.space)off}` in the scenario, or "
+    + Format.glued("`record --tracer off`")
 
   /// For `explain`, which always traces.
   static let explainText = "\(reason), so it cannot be profiled"
