@@ -5,19 +5,32 @@ import GateCore
 extension ProjectKind {
   static let gradleFiles = ["build.gradle", "build.gradle.kts"]
 
-  /// The jar that can be run by itself, or else the classes with a `main`.
+  /// The jars that can be run by themselves, or else the classes with a `main`.
   @Sendable static func maven(_ repository: Repository) -> [StartCandidate] {
-    let text = repository.text("pom.xml")
-    // Of the parent and the dependencies are other names.
-    let own = text.replacing(#/(?s)<(parent|dependencies|build)>.*?<\/\1>/#, with: "")
-    let name = own.firstMatch(of: #/<artifactId>\s*([^<\s]+)/#).map { String($0.output.1) }
-    let jars = repository.names(in: "target").filter { file in
-      file.hasSuffix(".jar") && !["original-", "-sources", "-javadoc", "-tests"].contains(where: file.contains)
+    let modules = mavenModules(of: repository, in: "", levels: 3)
+    let classPath = modules.map { "\($0)target/classes" }.filter { modules.count == 1 || repository.has($0) }
+    let found = modules.map { module -> (isRunnable: Bool, candidates: [StartCandidate]) in
+      let text = repository.text("\(module)pom.xml")
+      // Of the parent and the dependencies are other names.
+      let own = text.replacing(#/(?s)<(parent|dependencies|build)>.*?<\/\1>/#, with: "")
+      let name = own.firstMatch(of: #/<artifactId>\s*([^<\s]+)/#).map { String($0.output.1) }
+      let jars = repository.names(in: "\(module)target").filter { file in
+        file.hasSuffix(".jar") && !["original-", "-sources", "-javadoc", "-tests"].contains(where: file.contains)
+      }
+      let packaged = jars.map { StartCandidate(["java", "-jar", "\(module)target/\($0)"], name: name) }
+      let classes = classes(below: "\(module)src/main/java", of: repository, classPath: classPath, name: name)
+      let isRunnable = text.contains("spring-boot-maven-plugin") || text.contains("<mainClass>")
+      return (isRunnable && !packaged.isEmpty, isRunnable ? packaged + classes : classes + packaged)
     }
-    let packaged = jars.map { StartCandidate(["java", "-jar", "target/\($0)"], name: name) }
-    let isRunnable = text.contains("spring-boot") || text.contains("<mainClass>")
-    return (isRunnable ? packaged : []) + classes(in: "target/classes", of: repository, name: name)
-      + (isRunnable ? [] : packaged)
+    return found.filter(\.isRunnable).flatMap(\.candidates) + found.filter { !$0.isRunnable }.flatMap(\.candidates)
+  }
+
+  /// The folders with a `pom.xml`, each with a slash at its end: the project's own is empty.
+  private static func mavenModules(of repository: Repository, in folder: String, levels: Int) -> [String] {
+    let text = repository.text("\(folder)pom.xml")
+    guard levels > 0, !text.isEmpty else { return [] }
+    let modules = text.matches(of: #/<module>\s*([\w.-]+)\s*<\/module>/#).map { "\(folder)\($0.output.1)/" }
+    return [folder] + modules.flatMap { mavenModules(of: repository, in: $0, levels: levels - 1) }
   }
 
   @Sendable static func gradleBuild(_ repository: Repository) -> String? {
@@ -37,7 +50,7 @@ extension ProjectKind {
     }
     let jars = repository.names(in: "build/libs").filter { $0.hasSuffix(".jar") && !$0.hasSuffix("-plain.jar") }
     return jars.map { StartCandidate(["java", "-jar", "build/libs/\($0)"], name: name) }
-      + classes(in: "build/classes/java/main", of: repository, name: name)
+      + classes(below: "src/main/java", of: repository, classPath: ["build/classes/java/main"], name: name)
   }
 
   private static func gradleText(_ repository: Repository) -> String { gradleFiles.map(repository.text).joined() }
@@ -46,14 +59,16 @@ extension ProjectKind {
     gradleText(repository).contains(#/(?m)(?:id|plugin:)\s*\(?\s*["']application["']|^\s*application\s*$/#)
   }
 
-  /// A command for each class with a `main`.
-  private static func classes(in output: String, of repository: Repository, name: String?) -> [StartCandidate] {
-    let root = "src/main/java"
-    return repository.files(below: root, endingIn: ".java").filter { file in
+  /// A command for each class with a `main` in a folder of sources.
+  private static func classes(
+    below root: String, of repository: Repository, classPath: [String], name: String?
+  ) -> [StartCandidate] {
+    repository.files(below: root, endingIn: ".java").filter { file in
       repository.text("\(root)/\(file)").contains(#/static\s+void\s+main\s*\(/#)
     }.map { file in
       let type = String(file.dropLast(".java".count)).replacing("/", with: ".")
-      return StartCandidate(["java", "-cp", output, type], needs: [output], name: name)
+      return StartCandidate(
+        ["java", "-cp", classPath.joined(separator: ":"), type], needs: classPath, name: name)
     }
   }
 }

@@ -56,16 +56,24 @@ extension ProjectKind {
   }
 
   private static func django(_ repository: Repository, _ interpreter: String) -> [StartCandidate] {
-    guard repository.isFile("manage.py") else { return [] }
-    let site = repository.folders(in: ".").first { repository.isFile("\($0)/wsgi.py") }
-    let server = site.map { gunicorn("\($0).wsgi", interpreter) } ?? []
-    let own = StartCandidate(
-      [interpreter, "manage.py", "runserver", "--noreload", "127.0.0.1:\(FreePort.placeholder)"], name: site)
-    return server.map { candidate in
+    let folders = [nil] + repository.folders(in: ".").map(Optional.some)
+    guard let folder = folders.first(where: { repository.isFile(path($0, "manage.py")) }) else { return [] }
+    let site = repository.folders(in: folder ?? ".").first { repository.isFile(path(folder, $0, "wsgi.py")) }
+    var all = site.map { gunicorn("\($0).wsgi", interpreter) } ?? []
+    all = withModules(all, in: folder)
+    let manage = path(folder, "manage.py")
+    all.append(
+      StartCandidate([interpreter, manage, "runserver", "--noreload", "127.0.0.1:\(FreePort.placeholder)"]))
+    return all.map { candidate in
       var candidate = candidate
       candidate.name = site
       return candidate
-    } + [own]
+    }
+  }
+
+  /// Without those parts that are nil or empty.
+  private static func path(_ parts: String?...) -> String {
+    parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
   }
 
   /// A file in which an application is looked for.
@@ -78,7 +86,7 @@ extension ProjectKind {
     /// `package` is the name of a folder below `folder`, or empty.
     init(_ name: String, in package: String, below folder: String?) {
       self.folder = folder
-      file = [folder, package.isEmpty ? nil : package, "\(name).py"].compactMap(\.self).joined(separator: "/")
+      file = path(folder, package, "\(name).py")
       self.name = [package, name == "__init__" ? "" : name].filter { !$0.isEmpty }.joined(separator: ".")
     }
 
@@ -92,33 +100,55 @@ extension ProjectKind {
     }
   }
 
-  /// The servers of the applications that a module defines.
+  /// The servers of the applications that a module defines, or that one of its functions makes.
   private static func applications(_ repository: Repository, _ interpreter: String) -> [StartCandidate] {
     Module.all(in: repository).flatMap { module -> [StartCandidate] in
       let text = repository.text(module.file)
-      let made = text.matches(of: #/(?m)^(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)?(\w+)\(/#)
+      let made = text.matches(of: #/(?m)^(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*(\w+)\(/#)
       var found = made.flatMap { match -> [StartCandidate] in
-        servers(of: "\(module.name):\(match.output.1)", madeBy: String(match.output.2), repository, interpreter)
+        let type = match.output.2.contains(#/^\w+_app(?:lication)?$/#) ? framework(of: repository) : match.output.2
+        return servers(of: "\(module.name):\(match.output.1)", madeBy: type, repository, interpreter)
       }
       if let plain = text.firstMatch(of: #/(?m)^def (app|application)\(\s*environ/#) {
         found += gunicorn("\(module.name):\(plain.output.1)", interpreter)
       }
-      guard let folder = module.folder else { return found }
-      for index in found.indices { found[index].variables = ["PYTHONPATH": folder] }
-      return found
+      if let factory = text.firstMatch(of: #/(?m)^def ((?:create|make|get|build)_app(?:lication)?)\(/#) {
+        let type = text.firstMatch(of: #/\b(Flask|FastAPI|Starlette|Quart)\(/#)?.output.1 ?? ""
+        let function = "\(module.name):\(factory.output.1)"
+        found += servers(of: function, isFactory: true, madeBy: type, repository, interpreter)
+      }
+      return withModules(found, in: module.folder)
     }
   }
 
+  /// The framework that the dependencies name, by its type of applications.
+  private static func framework(of repository: Repository) -> Substring {
+    ["Flask", "FastAPI", "Starlette", "Quart"].first { mentions($0.lowercased(), repository) } ?? ""
+  }
+
+  /// The candidates with the modules of a folder that is not the project's.
+  private static func withModules(_ candidates: [StartCandidate], in folder: String?) -> [StartCandidate] {
+    guard let folder else { return candidates }
+    return candidates.map { candidate in
+      var candidate = candidate
+      candidate.variables = ["PYTHONPATH": folder]
+      return candidate
+    }
+  }
+
+  /// The servers of an application, or of the function that makes it.
   private static func servers(
-    of application: String, madeBy type: String, _ repository: Repository, _ interpreter: String
+    of application: String, isFactory: Bool = false, madeBy type: Substring, _ repository: Repository,
+    _ interpreter: String
   ) -> [StartCandidate] {
     switch type {
     case "FastAPI", "Starlette", "Litestar", "Quart", "Sanic":
-      return [StartCandidate([interpreter, "-m", "uvicorn", application, "--port", FreePort.placeholder])]
+      let words = [interpreter, "-m", "uvicorn", application, "--port", FreePort.placeholder]
+      return [StartCandidate(words + (isFactory ? ["--factory"] : []))]
     case "Flask":
       let own = StartCandidate(
         [interpreter, "-m", "flask", "--app", application, "run", "--port", FreePort.placeholder])
-      let server = gunicorn(application, interpreter)
+      let server = gunicorn(isFactory ? "\(application)()" : application, interpreter)
       return mentions("gunicorn", repository) ? server + [own] : [own] + server
     case "Bottle", "Falcon", "App": return gunicorn(application, interpreter)
     default: return []
@@ -132,7 +162,9 @@ extension ProjectKind {
   }
 
   private static func mentions(_ package: String, _ repository: Repository) -> Bool {
-    ["requirements.txt", "pyproject.toml", "setup.py", "Dockerfile"].contains { repository.text($0).contains(package) }
+    ["requirements.txt", "pyproject.toml", "setup.py", "Dockerfile"].contains {
+      repository.text($0).lowercased().contains(package)
+    }
   }
 
   // MARK: Programs

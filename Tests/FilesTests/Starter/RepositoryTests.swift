@@ -156,6 +156,18 @@ struct RepositoryTests {
       files: ["manage.py": "", "site1/wsgi.py": ""], kind: .python,
       command: ["python3", "-m", "gunicorn", "--bind", address, "site1.wsgi"]),
     StarterExample(
+      files: ["requirements.txt": "Django", "backend/manage.py": "", "backend/site1/wsgi.py": ""], kind: .python,
+      command: [".venv/bin/python3", "-m", "gunicorn", "--bind", address, "site1.wsgi"],
+      build: "\(pip) -r requirements.txt"),
+    StarterExample(
+      files: ["setup.py": "", "shop/__init__.py": "def create_app(config=None):\n    app = Flask(__name__)\n"],
+      kind: .python,
+      command: ["python3", "-m", "flask", "--app", "shop:create_app", "run", "--port", "{{port}}"]),
+    StarterExample(
+      files: ["requirements.txt": "Flask==2.2\ngunicorn\n", "wsgi.py": "import shop\napp = shop.create_app()\n"],
+      kind: .python, command: [".venv/bin/python3", "-m", "gunicorn", "--bind", address, "wsgi:app"],
+      build: "\(pip) -r requirements.txt"),
+    StarterExample(
       files: ["manage.py": "", "Procfile": "release: x\nweb: daphne -p $PORT site1:app\n"], kind: .python,
       command: ["daphne", "-p", "{{port}}", "site1:app"]),
   ]
@@ -171,6 +183,13 @@ struct RepositoryTests {
     StarterExample(
       files: ["pom.xml": "spring-boot-maven-plugin", "target/a-1.jar": "", "target/a-1-sources.jar": ""],
       kind: .maven, command: ["java", "-jar", "target/a-1.jar"], build: "mvn --batch-mode --quiet package"),
+    StarterExample(
+      files: [
+        "pom.xml": "<modules><module>core</module>\n<module>web</module></modules>",
+        "core/pom.xml": "<artifactId>core</artifactId>", "core/target/core-1.jar": "", "core/target/classes/x": "",
+        "core/src/main/java/org/x/Tool.java": "public static void main(String[] a) {}",
+        "web/pom.xml": "<artifactId>web</artifactId> spring-boot-maven-plugin", "web/target/web-1.jar": "",
+      ], kind: .maven, command: ["java", "-jar", "web/target/web-1.jar"], build: "mvn --batch-mode --quiet package"),
     StarterExample(
       files: [
         "build.gradle": "plugins {\n  id 'application'\n}\napplication { mainClass = 'x.App' }", "gradlew": "#!/bin/sh",
