@@ -11,6 +11,9 @@ struct SuiteUseTests {
     var own: [String: Int] = [:]
     var order: [String] = []
     var after: (cause: String, test: String, more: Int)?
+    /// What each keeps, and what the first test of a run takes for all and the last gives back, as a fixture does.
+    var kept: [String: Int] = [:]
+    var shared = 0
     var outcome: [String: String] = [:]
     var extraLines: [String] = []
     var end = End(.exited, code: 0)
@@ -22,14 +25,18 @@ struct SuiteUseTests {
 
     func lines(only: [String]?) -> [String] {
       var seen: Set<String> = []
-      return (only ?? order).filter { own[$0] != nil }.flatMap { test -> [String] in
+      let names = (only ?? order).filter { own[$0] != nil }
+      return names.flatMap { test -> [String] in
         seen.insert(test)
+        let fixture = (test == names.first ? shared : 0) - (test == names.last ? shared : 0)
+        let resident = (30 + (kept[test] ?? 0) + fixture) << 20
         let more = after.map { $0.test == test && seen.contains($0.cause) ? $0.more : 0 } ?? 0
         let peak = (30 + (own[test] ?? 0) + more) << 20
         let begin = #"{"event": "begin", "test": "\#(test)", "file": "t.py", "line": 7, "resident": \#(30 << 20), "#
         let end = #"{"event": "end", "test": "\#(test)", "outcome": "\#(outcome[test] ?? "passed")", "seconds": 0.1, "#
         return [
-          begin + #""peak": \#(30 << 20), "reset": true}"#, end + #""resident": \#(30 << 20), "peak": \#(peak)}"#,
+          begin + #""peak": \#(30 << 20), "reset": true}"#,
+          end + #""resident": \#(resident), "peak": \#(max(peak, resident))}"#,
         ]
       }
     }
@@ -113,6 +120,16 @@ struct SuiteUseTests {
     #expect(
       outcome.text.contains("makes another test need more: e needs 42.0 MiB instead of 2.0 MiB"), "\(outcome.text)")
     #expect(outcome.text.contains("e needs 42.0 MiB instead of 2.0 MiB because of b; alone it does not"))
+  }
+
+  @Test("A test that keeps more is a regression, also where what tests share is taken down in the last one of a run")
+  func sharedFixture() throws {
+    var tests = Tests(["a": 2, "b": 20, "c": 2])
+    tests.shared = 15
+    let project = try approved(tests)
+    tests.kept["b"] = 12
+    let risen = try suite(tests, in: project)
+    #expect(risen.code == .regression && risen.text.contains("b (t.py:7) keeps 12.0 MiB"), "\(risen.text)")
   }
 
   @Test("What no test was reported for, what failed, ended early or was forged is never a pass")

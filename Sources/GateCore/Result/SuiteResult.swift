@@ -64,7 +64,7 @@ package struct TestResult: Sendable, Equatable, Codable {
   package var baseline: SuiteBaseline.Entry?
   package var verdict: Verdict
   package var reason: TestReason?
-  /// The runs alone of this build, and of the one that it was compared with.
+  /// The runs alone or between its neighbours of this build, and the runs alone of the one that it was compared with.
   package var alone: [TestFigures] = []
   package var aloneBefore: [TestFigures] = []
 

@@ -3,7 +3,7 @@
 /// A figure of a test in a suite depends on the tests before it: on caches that they filled, modules that they loaded and
 /// memory that they left to use again. So a rise counts only if the test shows it alone.
 package struct SuspectDecision: Sendable {
-  /// The runs alone of this build that decide; the first one that shows no rise ends them.
+  /// The runs alone or between its neighbours that decide; the first one that shows no rise ends them.
   package static let runs = 3
   /// More suspects than these have a cause in common, such as another version of a library; the others stay undecided.
   package static let mostSuspects = 30

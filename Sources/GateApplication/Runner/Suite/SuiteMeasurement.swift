@@ -52,8 +52,8 @@ struct SuiteMeasurement {
     result.suiteTime = first.duration
     result.output = first.output.isEmpty || result.verdict != .failed ? nil : first.output
     if !result.tests.isEmpty {
-      var stage = SuspectStage(result, runner, comparison.tolerance, invocation)
-      result = try stage.run(against: reference.checkout)
+      var stage = SuspectStage(result, runner, comparison.tolerance, against: reference.checkout, invocation)
+      result = try stage.run()
     }
     return invocation.isInterrupted ? nil : result
   }

@@ -50,8 +50,11 @@ struct SuiteRunner {
 
   /// Runs the suite, or only the given tests in that order, in this checkout or in that of another commit at a path.
   ///
+  /// - Parameter loadingAll: whether files without a chosen test are loaded as well, which takes time.
   /// - Returns: nil after an interruption.
-  func run(_ only: [String]? = nil, in checkout: String? = nil, _ purpose: Progress.Repetition) throws -> SuiteRun? {
+  func run(
+    _ only: [String]? = nil, loadingAll: Bool = true, in checkout: String? = nil, _ purpose: Progress.Repetition
+  ) throws -> SuiteRun? {
     if let listed { return try listed.run(only, in: checkout ?? scenario.root, purpose) }
     let logs = try ScratchFolder(in: scratch)
     var scenario = checkout.map { self.scenario.moved(to: $0) } ?? self.scenario
@@ -59,6 +62,7 @@ struct SuiteRunner {
     if let only {
       try SafeFile.write(JSON.encode(only, .line), to: "\(scratch)/only.json")
       scenario.target.environment["HIGHWATER_ONLY"] = "\(scratch)/only.json"
+      if loadingAll { scenario.target.environment["HIGHWATER_LOADS"] = "all" }
       scenario.target.command = .arguments(
         frameworks.compactMap(\.reported).reduce(scenario.target.command.words) { $1.selection($0, only) })
     }

@@ -7,12 +7,18 @@ struct SuspectStage {
   private var result: SuiteResult
   private let runner: SuiteRunner
   private let tolerance: SuiteTolerance
+  /// The checkout of the commit to compare with, if that decides.
+  private let other: String?
   private let invocation: Invocation
   /// The tests that make others need more, by name.
   private var blamed: [String: TestResult] = [:]
 
-  init(_ result: SuiteResult, _ runner: SuiteRunner, _ tolerance: SuiteTolerance, _ invocation: Invocation) {
-    (self.result, self.runner, self.tolerance, self.invocation) = (result, runner, tolerance, invocation)
+  init(
+    _ result: SuiteResult, _ runner: SuiteRunner, _ tolerance: SuiteTolerance, against other: String?,
+    _ invocation: Invocation
+  ) {
+    (self.result, self.runner, self.tolerance) = (result, runner, tolerance)
+    (self.other, self.invocation) = (other, invocation)
   }
 
   /// A suspect with its place in the suite, and its runs without the tests before it.
@@ -25,16 +31,16 @@ struct SuspectStage {
   }
 
   /// Decides the suspects; after an interruption, not all of them.
-  mutating func run(against other: String?) throws -> SuiteResult {
+  mutating func run() throws -> SuiteResult {
     let begin = ContinuousClock.now
     let suspects = result.tests.indices.compactMap { index in
       SuspectDecision(result.tests[index], tolerance: tolerance).map { Suspect(index: index, decision: $0) }
     }
     let (risen, cleared) = try runAlone(suspects)
     let again = try runAgain(upTo: (other == nil ? risen : []) + cleared)
-    try findCauses(of: cleared, shownBy: again)
-    try decide(risen, by: again, against: other)
-    if other == nil { try clear(risen) }
+    let firstUsers = try findCauses(of: cleared, shownBy: again)
+    try decide(risen, by: again)
+    if other == nil { try clear(risen + firstUsers) }
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
@@ -43,12 +49,23 @@ struct SuspectStage {
   }
 
   private func run(
-    _ names: [String], of test: String? = nil, in checkout: String? = nil, number: Int = 1, of count: Int = 1
+    _ names: [String], loadingAll: Bool = true, of test: String? = nil, in checkout: String? = nil, number: Int = 1,
+    of count: Int = 1
   ) throws -> SuiteRun? {
     guard !names.isEmpty, !invocation.isInterrupted else { return nil }
     let name = test.map { ScenarioName($0) } ?? result.name
     let purpose = Progress.Repetition(scenario: name, number: number, of: count, isComparison: checkout != nil)
-    return try runner.run(names, in: checkout, purpose)
+    return try runner.run(names, loadingAll: loadingAll, in: checkout, purpose)
+  }
+
+  /// The names of the test at an index and of the one after it in its process.
+  ///
+  /// What several tests share, such as a fixture of a module, is taken down in the last of them: in a run that ended with
+  /// this test, it would seem to keep that much less than in the suite.
+  private func endingWith(_ index: Int) -> [String] {
+    let process = result.tests[index].run.process
+    let next = result.tests[(index + 1)...].first { $0.run.process == process }
+    return [result.tests[index].test.name] + (next.map { [$0.test.name] } ?? [])
   }
 
   // MARK: Without the tests before them
@@ -58,7 +75,10 @@ struct SuspectStage {
   /// One run of all suspects together clears most of those that do not; the others run alone.
   private mutating func runAlone(_ suspects: [Suspect]) throws -> (risen: [Suspect], cleared: [Suspect]) {
     var (risen, cleared, uncertain): ([Suspect], [Suspect], [Suspect]) = ([], [], [])
-    let together = suspects.count > 1 ? try run(suspects.map(\.name)) : nil
+    let others = suspects.dropLast().map(\.name)
+    let together = try suspects.last.flatMap {
+      try others.isEmpty ? nil : run(others + endingWith($0.index), loadingAll: false)
+    }
     for suspect in suspects {
       guard let figures = together?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else {
         uncertain.append(suspect)
@@ -68,7 +88,7 @@ struct SuspectStage {
     }
     uncertain.sort { ($1.decision.rise, $0.index) < ($0.decision.rise, $1.index) }
     for var suspect in uncertain.prefix(SuspectDecision.mostSuspects) where !invocation.isInterrupted {
-      suspect.alone = try runAlone(suspect, in: nil)
+      suspect.alone = try runAlone(suspect)
       if suspect.alone.isEmpty {
         result.tests[suspect.index] = suspect.decision.notRunAlone
       } else if suspect.alone.allSatisfy(suspect.decision.explainsRise) {
@@ -80,14 +100,23 @@ struct SuspectStage {
     return (risen, cleared.sorted { $0.index < $1.index })
   }
 
-  /// Runs a test alone until a run does not explain the rise; empty if it cannot be run alone.
-  private func runAlone(_ suspect: Suspect, in checkout: String?) throws -> [TestFigures] {
+  /// Runs a test alone, and then between its neighbours, since alone it may set up what tests share; to compare with another
+  /// build only alone.
+  ///
+  /// - Returns: the figures; those of the first run that does not explain the rise are the only ones. Empty if it cannot be
+  ///   run alone.
+  private func runAlone(_ suspect: Suspect, in checkout: String? = nil) throws -> [TestFigures] {
+    let neighbours = result.tests.before(result.tests[suspect.index]).suffix(1).map(\.test.name)
     var alone: [TestFigures] = []
     for number in 1...SuspectDecision.runs {
-      let run = try run([suspect.name], of: suspect.name, in: checkout, number: number, of: SuspectDecision.runs)
+      let isAlone = number == 1 || other != nil
+      // The first run loads no other files: it is quick, and clears most.
+      let run = try run(
+        isAlone ? [suspect.name] : neighbours + endingWith(suspect.index), loadingAll: number > 1, of: suspect.name,
+        in: checkout, number: number, of: SuspectDecision.runs)
       guard let figures = run?.figures(of: suspect.name) else { return [] }
+      guard checkout != nil || suspect.decision.explainsRise(figures) else { return [figures] }
       alone.append(figures)
-      if checkout == nil, !suspect.decision.explainsRise(figures) { break }
     }
     return alone
   }
@@ -97,12 +126,13 @@ struct SuspectStage {
     let indices = suspects.map(\.index)
     guard let last = indices.max() else { return nil }
     let processes = Set(indices.map { result.tests[$0].run.process })
-    return try run(result.tests[...last].filter { processes.contains($0.run.process) }.map(\.test.name))
+    let before = result.tests[..<last].filter { processes.contains($0.run.process) }
+    return try run(before.map(\.test.name) + endingWith(last))
   }
 
   // MARK: The tests that rose
 
-  private mutating func decide(_ risen: [Suspect], by again: SuiteRun?, against other: String?) throws {
+  private mutating func decide(_ risen: [Suspect], by again: SuiteRun?) throws {
     for suspect in risen where !invocation.isInterrupted {
       let (index, decision) = (suspect.index, suspect.decision)
       if let other {
@@ -129,7 +159,7 @@ struct SuspectStage {
     if changed.isEmpty { changed = [result.tests[suspects.removeFirst().index]] }
     guard let cause = changed.first(where: { !$0.isNew }) ?? changed.first, !suspects.isEmpty else { return }
     let omitted = Set(changed.map(\.test.name))
-    let run = try run(tests.map(\.test.name).filter { !omitted.contains($0) })
+    let run = try run(tests.dropLast().map(\.test.name).filter { !omitted.contains($0) } + endingWith(last))
     for suspect in suspects {
       guard let figures = run?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else { continue }
       result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
@@ -141,7 +171,9 @@ struct SuspectStage {
   /// More causes than these are one change of something else.
   private static let mostCauses = 3
 
-  private mutating func findCauses(of cleared: [Suspect], shownBy again: SuiteRun?) throws {
+  /// - Returns: those that have no other cause than what they are the first to use.
+  private mutating func findCauses(of cleared: [Suspect], shownBy again: SuiteRun?) throws -> [Suspect] {
+    var firstUsers: [Suspect] = []
     var left = cleared.filter { suspect in
       if let figures = again?.figures(of: suspect.name) { return shows(figures, suspect) }
       return again != nil
@@ -150,10 +182,16 @@ struct SuspectStage {
       result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: nil)
     }
     for _ in 0..<Self.mostCauses {
-      guard let first = left.first, let cause = try cause(of: first) else { return }
+      guard let first = left.first else { break }
+      if let again, try decideFirstUser(first, by: again) {
+        firstUsers.append(left.removeFirst())
+        continue
+      }
+      guard let cause = try cause(of: first) else { break }
       blamed[cause.test.name] = first.decision.blamed(cause)
       let others = left.filter { result.tests[$0.index].run.process == cause.run.process }
-      let run = try run([cause.test.name] + others.map(\.name))
+      let last = endingWith(others.last?.index ?? first.index)
+      let run = try run([cause.test.name] + others.dropLast().map(\.name) + last)
       for suspect in others {
         let isShown = run?.figures(of: suspect.name).map { shows($0, suspect) } ?? false
         guard suspect.index == first.index || isShown else { continue }
@@ -161,6 +199,29 @@ struct SuspectStage {
         left.removeAll { $0.index == suspect.index }
       }
     }
+    return firstUsers
+  }
+
+  /// Decides a test that keeps more in something that it is the first to need and others need after it; false if it is not
+  /// one.
+  ///
+  /// Alone it takes that down again, and seems to keep less. So the test after it runs as well, and then one before it, which
+  /// sets up what it shares with that one.
+  private mutating func decideFirstUser(_ suspect: Suspect, by again: SuiteRun) throws -> Bool {
+    let names = endingWith(suspect.index)
+    guard suspect.decision.metric == .kept, names.count > 1, let figures = again.figures(of: suspect.name) else {
+      return false
+    }
+    let before = result.tests.before(result.tests[suspect.index]).suffix(1).map(\.test.name)
+    var alone: [TestFigures] = []
+    for start in before.isEmpty ? [[]] : [[], before] {
+      let run = try run(start + names, of: suspect.name)
+      guard let figures = run?.figures(of: suspect.name), suspect.decision.explainsRise(figures) else { return false }
+      alone.append(figures)
+    }
+    let moved = result.moved(before: result.tests[suspect.index])
+    result.tests[suspect.index] = suspect.decision.decided(alone: alone, again: figures, moved: moved)
+    return true
   }
 
   private func shows(_ figures: TestFigures, _ suspect: Suspect) -> Bool {
@@ -173,7 +234,7 @@ struct SuspectStage {
     var search = CauseSearch(before: before.map(\.test.name))
     var number = 1
     while let names = search.next {
-      let run = try run(names + [suspect.name], of: suspect.name, number: number, of: number)
+      let run = try run(names + endingWith(suspect.index), of: suspect.name, number: number, of: number)
       guard let run else { return nil }
       search.add(needsMore: run.figures(of: suspect.name).map { shows($0, suspect) } ?? false)
       number += 1

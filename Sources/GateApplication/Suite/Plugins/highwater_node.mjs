@@ -76,17 +76,28 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
     if (writeSync(log, line) < line.length) throw new Error('no space left');
   };
 
-  const {beforeEach, afterEach} = await import('node:test');
+  // What hooks of a file or a suite take belongs to the test after them; what they give back does not hide what it takes.
+  let level = null;
+  const settle = () => {
+    const isReset = reset();
+    level = {...memory(), isReset};
+  };
+  const start = () => {
+    if (level === null || memory().resident <= level.resident) settle();
+    return level;
+  };
+
+  const {before, beforeEach, afterEach} = await import('node:test');
+  before(() => attempt(settle));
   beforeEach((test) => {
     const name = nameOf(test);
     if (open?.name && name.startsWith(`${open.name} > `)) return;
     if (chosen && !chosen.has(name)) return;
     [open, begun] = [{name, started: now()}, true];
     attempt(() => {
-      const isReset = reset();
-      const now = memory();
-      open.resident = now.resident;
-      write({event: 'begin', test: name, file, ...now, reset: isReset});
+      const {resident, peak, isReset} = start();
+      open.resident = resident;
+      write({event: 'begin', test: name, file, resident, peak, reset: isReset});
     });
   });
   afterEach((test) => {
@@ -95,7 +106,10 @@ if (folder && file && process.env.NODE_TEST_CONTEXT) {
     if (chosen && !chosen.has(name)) return;
     const outcome = test.error ? 'failed' : 'passed';
     const seconds = (now() - (open?.started ?? 0)) / 1000;
-    attempt(() => write({event: 'end', test: name, outcome, ...memoryAfter(), seconds}));
+    attempt(() => {
+      write({event: 'end', test: name, outcome, ...memoryAfter(), seconds});
+      settle();
+    });
     open = null;
   });
   const finish = (code) => {

@@ -3,21 +3,28 @@
 Each process has a log of its own in the folder of HIGHWATER_TESTS, with a line of JSON for the begin and the end of a test.
 Before a test the high-water mark is reset (clear_refs, proc_pid_clear_refs(5)), so that it is the peak of the test alone.
 A fault here is never one of a test: after it nothing is recorded, and the file PID.recording stays, by which the runner sees it.
-HIGHWATER_ONLY is a file with the tests to run, as a JSON list in order; the others are not even imported.
+HIGHWATER_ONLY is a file with the tests to run, as a JSON list in order; the files of others are not even imported, unless
+HIGHWATER_LOADS is `all`: modules take memory, and leave some to use again.
 """
 import ctypes
+import gc
 import json
 import os
+import sys
 import time
 
 import pytest
 
 # Tests may replace the functions of these modules.
-dumps, monotonic = json.dumps, time.monotonic
+collect, dumps, monotonic = gc.collect, json.dumps, time.monotonic
 fstat, getpid, pread, unlink, write = os.fstat, os.getpid, os.pread, os.unlink, os.write
 
-# A test that keeps this much may leave more than it holds: memory that is free, but still resident.
+# A test that keeps this much may leave more than it holds: memory that is free, but still resident, and garbage.
 TRIMMED = 1 << 20
+# What a block of Python's own allocator takes at least on average: such as 48 for a tuple of one, 64 for a short text. Blocks
+# tell what is kept in memory that was free before, in which resident memory does not rise.
+BLOCK = 48
+blocks = getattr(sys, "getallocatedblocks", lambda: 0)
 
 
 def trim():
@@ -114,17 +121,23 @@ class Log:
         self.must_trim = False
         is_reset = self.reset()
         self.resident, peak = self.memory()
-        self.started = monotonic()
+        self.blocks, self.started = blocks(), monotonic()
         self.write(event="begin", test=test, file=file, line=line, resident=self.resident, peak=peak, reset=is_reset)
 
     def end(self, test, outcome):
         resident, peak = self.memory()
         seconds = round(monotonic() - self.started, 6)
-        if resident - self.resident > TRIMMED:
-            # What it keeps is what it does not free.
+        if max(resident, self.held()) - self.resident > TRIMMED:
+            # What it keeps is what it does not free, and no garbage.
+            collect()
             trim()
             resident, _ = self.memory()
+        resident = max(resident, self.held())
         self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
+
+    def held(self):
+        """Resident memory at the begin, and what the new blocks take at least."""
+        return self.resident + BLOCK * (blocks() - self.blocks)
 
     def write(self, **fields):
         line = dumps(fields).encode() + b"\n"
@@ -163,14 +176,15 @@ class Reporter:
 
 
 class Filter:
-    def __init__(self, config, tests):
+    def __init__(self, config, tests, loads_all):
+        self.loads_all = loads_all
         self.order = {test: place for place, test in enumerate(tests)}
         root = str(getattr(config, "rootpath", None) or config.rootdir)
         self.files = {os.path.realpath(os.path.join(root, test.split("::")[0])) for test in tests}
 
     def ignores(self, path):
         is_other = os.path.isfile(path) and os.path.basename(path) != "__init__.py"
-        return True if is_other and os.path.realpath(path) not in self.files else None
+        return True if is_other and not self.loads_all and os.path.realpath(path) not in self.files else None
 
     if int(pytest.__version__.split(".")[0]) >= 7:
 
@@ -195,4 +209,5 @@ def pytest_configure(config):
         config.pluginmanager.register(Reporter(Log(folder)), "highwater-reporter")
     if only:
         with open(only, encoding="utf-8") as file:
-            config.pluginmanager.register(Filter(config, json.load(file)), "highwater-filter")
+            chosen = Filter(config, json.load(file), os.environ.get("HIGHWATER_LOADS") == "all")
+        config.pluginmanager.register(chosen, "highwater-filter")
