@@ -56,9 +56,28 @@ struct ChangePointCandidate {
     index = best.place
   }
 
+  /// Determines the levels of both sides at the place of the step.
   fileprivate mutating func measure(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>) {
-    before = Spread.median(Array(first)) ?? 0
-    after = Spread.median(Array(second)) ?? 0
+    before = Self.level(of: first, at: index)
+    after = Self.level(of: second, at: index)
+  }
+
+  /// The median of a part; at this place of its line if it drifts, since the drift is not a part of the step.
+  private static func level(of part: ArraySlice<Double>, at place: Int) -> Double {
+    let level = Spread.median(Array(part)) ?? 0
+    guard part.count >= RampFit.shortest else { return level }
+    let middle = Double(part.startIndex + part.endIndex - 1) / 2
+    let (products, squares) = part.indices.reduce((0.0, 0.0)) { sums, index in
+      let distance = Double(index) - middle
+      return (sums.0 + distance * (part[index] - level), sums.1 + distance * distance)
+    }
+    let slope = products / squares
+    let (rise, noise) = (abs(slope) * Double(part.count), Drift.noise(of: Array(part)))
+    let rest = part.indices.map { part[$0] - slope * Double($0 - place) }
+    // A part that consists of small steps instead leaves more.
+    let isLine = Spread.noise(rest) <= max(1.5 * noise, rise / 50)
+    guard isLine, Drift.isDrift(rise, tolerated: 0, noise: noise) else { return level }
+    return Spread.median(rest) ?? level
   }
 
   /// Tests the values on both sides, of `count` in the series.

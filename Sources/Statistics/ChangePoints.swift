@@ -2,9 +2,10 @@
 package struct ChangePoint: Sendable, Equatable {
   /// The first value of the new level.
   package var index: Int
-  /// The median before, back to the previous change point and over at most ``ChangePoints/reach`` values.
+  /// The median before, back to the previous change point and over at most ``ChangePoints/reach`` values; if they drift,
+  /// where their line is here.
   package let before: Double
-  /// The median from here on, up to the next change point and over at most ``ChangePoints/reach`` values.
+  /// The same from here on, up to the next change point.
   package let after: Double
   /// The probability of such a step at any place of a ``ChangePoints/window`` if the level had not changed and runs were
   /// independent.

@@ -3,7 +3,7 @@
 /// A step is a ramp of no length. If a step lies within drift, both together fit better than the ramp alone.
 struct RampFit {
   /// The fewest runs of a ramp.
-  private static let shortest = 12
+  static let shortest = 12
 
   /// How many places the ends of ramps are tried at.
   private static let places = 12

@@ -264,6 +264,29 @@ struct ChangePointTests {
     #expect(Drift(analysis.withoutSteps(values)) { 0.03 * $0 } != nil)
   }
 
+  @Test(
+    "A step within drift is as large as the jump at its place, and the rest is the drift alone",
+    arguments: [0.05, 0.3, -0.1], [0.0, 0.2])
+  func sizeWithinDrift(slope: Double, deviation: Double) throws {
+    let values = Self.noise(60, seed: 8).enumerated().map { run, noise in
+      100 + slope * Double(run) + (run < 30 ? 0 : 8) + deviation * noise
+    }
+    let analysis = SeriesAnalysis(of: values) { 0.03 * $0 }
+    let step = try #require(analysis.steps.first)
+    #expect(analysis.steps.count == 1 && step.index == 30)
+    #expect(abs(step.rise - 8) < 0.5)
+    #expect(abs(step.before - (100 + 30 * slope)) < 0.5)
+    let rest = analysis.withoutSteps(values)
+    #expect(abs(rest[59] - rest[0] - 59 * slope) < 1.2)
+  }
+
+  @Test("Where only one side of a step drifts, the level of the other is its median")
+  func driftOnOneSide() throws {
+    let values = (0..<60).map { 100 + ($0 < 30 ? 0.3 * Double($0) : 20) }
+    let step = try #require(SeriesAnalysis(of: values).steps.first)
+    #expect(abs(step.before - 109) < 1e-9 && step.after == 120)
+  }
+
   @Test("Without its steps a series is at its last level, where a single step is not drift")
   func withoutSteps() {
     let values = Self.level(100, 20) + Self.level(110, 20) + Self.level(107, 20)

@@ -89,6 +89,8 @@ package struct MetricSeries: Sendable, Equatable {
   package var levels: [Double] = []
 
   /// The levels between the shifts, each from the index of its first run; none without values.
+  ///
+  /// A level that drifts is the one beside its shift.
   package var segments: [(start: Int, median: Double)] {
     guard let start = points.firstIndex(where: { $0 != nil }) else { return [] }
     let first = shifts.first?.before ?? Spread.median(points.compactMap { $0?.median }) ?? 0
@@ -149,6 +151,7 @@ package struct LevelShift: Sendable, Equatable {
   package var index: Int
   /// The indices of the runs at which it can have happened, as far as noise allows to tell; nil if that is unknown.
   package var dates: ClosedRange<Int>?
+  /// The levels just before and after it, in the metric's unit.
   package var before: Double
   package var after: Double
   /// The probability of such a shift for an unchanged program.
