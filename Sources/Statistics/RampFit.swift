@@ -53,8 +53,10 @@ struct RampFit {
       return sum + part * part / Double(ends.1 - ends.0)
     }
     var (ramp, both) = (0.0, explained)
-    for start in stride(from: 0, to: values.count - Self.shortest, by: grid) {
-      for end in stride(from: start + Self.shortest, to: values.count + grid, by: grid) {
+    // A series that is too short for a ramp within it may be one as a whole.
+    let shortest = min(Self.shortest, values.count - 1)
+    for start in stride(from: 0, to: values.count - shortest, by: grid) {
+      for end in stride(from: start + shortest, to: values.count + grid, by: grid) {
         let shape = products { min(1, max(0, Double($0 - start) / Double(end - start))) }
         let alone = shape.values * shape.values / shape.own
         ramp = max(ramp, alone)

@@ -49,7 +49,7 @@ struct ChangePointTests {
 
   @Test(
     "Empty, short and constant series have no step",
-    arguments: [[], [1], [1, 2], [1, 1, 1, 9, 9, 9], level(7, 60), level(1, 30) + level(2, 2)]
+    arguments: [[], [1], [1, 2], [1, 1, 1, 9, 9], level(7, 60), level(1, 30) + level(2, 2)]
   )
   func nothing(values: [Double]) {
     #expect(SeriesAnalysis(of: values).steps.isEmpty)
@@ -98,6 +98,17 @@ struct ChangePointTests {
     let noise = Self.noise(600, seed: 9)
     let stairs = noise.enumerated().map { 100 + 10 * Double([0, 2, 1, 4, 3, 0][$0 / 100]) + 0.5 * $1 }
     #expect(Self.places(stairs) == [100, 200, 300, 400, 500])
+  }
+
+  @Test("Each step of a clear staircase is found, however short its levels are", arguments: 5...12)
+  func staircase(length: Int) {
+    for steps in 3...10 {
+      let noise = Self.noise(length * (steps + 1), seed: 10).enumerated()
+      let values = noise.map { 100 + 2 * Double($0 / length) + 0.05 * $1 }
+      let analysis = SeriesAnalysis(of: values) { 0.01 * $0 }
+      #expect(analysis.steps.map(\.index) == (1...steps).map { $0 * length })
+      #expect(Drift(analysis.withoutSteps(values)) { 0.01 * $0 } == nil)
+    }
   }
 
   @Test("A step as large as the tolerance counts, and a smaller one does not")
@@ -346,8 +357,8 @@ struct ChangePointTests {
     func ratio(_ before: [Double], _ after: [Double]) -> Double {
       Autoregression.strength(ofStepBetween: before[...], and: after[...])
     }
-    // One level leaves 62.46 squares unexplained, two leave 1.33: 7 × 61.12 / (1.33 + 61.12 / 2).
-    #expect(abs(ratio([0, 1, 0, 1], [10, 11, 10, 11]) - 13.415) < 0.001)
+    // One level leaves 62.46 squares unexplained, two leave 1.33, so z is 0.958: 6.5 × 2 (z + z³/3).
+    #expect(abs(ratio([0, 1, 0, 1], [10, 11, 10, 11]) - 16.269) < 0.001)
     #expect(ratio([0, 1, 0, 1], [0, 1, 0, 1]) < 2)
     // A wandering level explains a slow rise.
     #expect(ratio([0, 1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12, 13]) == 0)
