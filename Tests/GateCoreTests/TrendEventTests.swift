@@ -64,6 +64,15 @@ struct TrendEventTests {
     [event?.before?.id, event?.after.id].map { $0.flatMap { Int($0.dropFirst(4)) } }
   }
 
+  @Test("Single bad runs beside a step do not make its date uncertain")
+  func datesBesideBadRuns() {
+    let values = (0..<60).map { $0 == 27 || $0 == 28 ? 130 : $0 < 30 ? 100.0 : 105 }
+    let series = MetricSeries(
+      metric: .peakRSS, unit: "bytes", points: values.map { .init(median: $0, low: $0, high: $0) },
+      shifts: [LevelShift(index: 30, before: 100, after: 105, chance: 0.001, persists: true)], outliers: [27, 28])
+    #expect(series.withStepDates { _ in true }.shifts.map(\.dates) == [30...30])
+  }
+
   @Test("Steps of many scenarios at one commit are one event, with its share and its sizes")
   func common() throws {
     var given = Given()

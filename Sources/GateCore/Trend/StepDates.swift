@@ -1,9 +1,10 @@
 extension MetricSeries {
   /// The series with the range of runs at which each of its steps may have happened, according to those runs that count:
-  /// the values of a failed run are those of an unfinished program.
+  /// the values of a failed run are those of an unfinished program, and single bad runs say nothing about the date.
   func withStepDates(among counts: (Int) -> Bool) -> MetricSeries {
     guard !shifts.isEmpty else { return self }
-    let known = points.indices.filter { points[$0] != nil && counts($0) }
+    let bad = Set(outliers)
+    let known = points.indices.filter { points[$0] != nil && counts($0) && !bad.contains($0) }
     let values = known.map { points[$0]?.median ?? 0 }
     let places = shifts.map { shift in known.firstIndex { $0 >= shift.index } ?? known.count }
     var series = self
