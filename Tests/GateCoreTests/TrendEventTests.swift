@@ -73,6 +73,19 @@ struct TrendEventTests {
     #expect(series.withStepDates { _ in true }.shifts.map(\.dates) == [30...30])
   }
 
+  @Test("The steps of an event are at its commit as far as noise allows, and in all other cases where they were found")
+  func stepsAtEvents() throws {
+    var given = Given()
+    for number in 0..<4 { given.add("load-\(number)", steps: [(30, 5)]) }
+    given.add("late", steps: [(32, 5)], possible: 2)
+    given.add("other", steps: [(33, 5)], possible: 1)
+    let trend = given.trend
+    #expect(trend.events.map { $0.scenarios.count } == [1, 5])
+    #expect(trend.series.map { $0.metrics[0].shifts.map(\.index) } == [[30], [30], [30], [30], [30], [33]])
+    #expect(trend.events.flatMap(\.changes).allSatisfy { [30, 33].contains($0.run) })
+    #expect(trend.eventsOfSteps.count == 6)
+  }
+
   @Test("Steps of many scenarios at one commit are one event, with its share and its sizes")
   func common() throws {
     var given = Given()

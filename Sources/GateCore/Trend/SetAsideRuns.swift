@@ -3,6 +3,34 @@ extension Trend {
   package mutating func findEvents() {
     setAsideCommonOutliers()
     events = EventSearch.events(in: series, runs: runs)
+    moveStepsToEvents()
+  }
+
+  /// Moves the steps of an event to the event's run if noise allows that date, so that all reports agree on it.
+  ///
+  /// Each scenario meets a change of the environment in a run of its own.
+  private mutating func moveStepsToEvents() {
+    let places = Dictionary(runs.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
+    for event in events.indices where events[event].kind != .environment {
+      guard let run = places[events[event].after.id] else { continue }
+      for change in events[event].changes.indices { move(change, of: event, to: run) }
+    }
+  }
+
+  private mutating func move(_ number: Int, of event: Int, to run: Int) {
+    let change = events[event].changes[number]
+    let series = series[change.series]
+    guard let old = change.run, let new = series.runs.firstIndex(where: { $0.index >= run }), new != old,
+      let metric = series.metrics.firstIndex(where: { $0.metric == change.metric })
+    else { return }
+    let shifts = series.metrics[metric].shifts
+    // The shifts stay in order of time.
+    let passed = min(old, new)...max(old, new)
+    guard shifts.count(where: { passed.contains($0.index) }) == 1,
+      let shift = shifts.firstIndex(where: { $0.index == old }), shifts[shift].dates?.contains(new) == true
+    else { return }
+    self.series[change.series].metrics[metric].shifts[shift].index = new
+    events[event].changes[number].run = new
   }
 
   /// At least this many scenarios must be outliers in a run for its machine to be to blame.

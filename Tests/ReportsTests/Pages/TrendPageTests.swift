@@ -198,16 +198,6 @@ struct TrendPageTests {
     #expect(trend.events.first?.logCommand != nil && trend.events.first?.bisectCommand == nil)
   }
 
-  @Test("A step has the date of its event if noise allows that date", arguments: [(1...2, 2), (1...1, 1)])
-  func sharedDate(dates: ClosedRange<Int>, index: Int) throws {
-    var trend = Self.small
-    trend.series[0].metrics[0].shifts[0].dates = dates
-    trend.events[0].after = trend.runs[2]
-    let series = try #require((try Self.data(of: TrendPage.text(trend))["series"] as? [[String: Any]])?.first)
-    let events = try #require(series["events"] as? [[String: Any]])
-    #expect(events.first { $0["kind"] as? String == "rise" }?["index"] as? Int == index)
-  }
-
   @Test("Columns without a value are left out")
   func emptyColumns() throws {
     let markup = try Self.markup(of: TrendPage.text(Self.small))

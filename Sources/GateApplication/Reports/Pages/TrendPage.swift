@@ -7,7 +7,7 @@ import GateCore
 /// values, which are in the element `data`.
 enum TrendPage {
   static func text(_ trend: Trend) -> String {
-    let trend = trend.withoutImpossibleValues.withStepsAtEvents
+    let trend = trend.withoutImpossibleValues
     let counts = trend.events.map(\.scenarios.count)
     let sharers = trend.eventsOfSteps.mapValues { counts[$0] }
     let sections = trend.series.indices.map { TrendSection(number: $0, of: trend, sharers: sharers) }
@@ -89,37 +89,6 @@ extension Trend {
       }
     }
     return trend
-  }
-}
-
-extension Trend {
-  /// With the steps of an event at the event's run if noise allows that date, so that the event and the charts agree.
-  ///
-  /// Each scenario meets a change of the environment in a run of its own.
-  fileprivate var withStepsAtEvents: Trend {
-    var trend = self
-    let places = Dictionary(runs.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
-    for event in events.indices where events[event].kind != .environment {
-      guard let run = places[events[event].after.id] else { continue }
-      for change in events[event].changes.indices { trend.move(change, of: event, to: run) }
-    }
-    return trend
-  }
-
-  private mutating func move(_ number: Int, of event: Int, to run: Int) {
-    let change = events[event].changes[number]
-    let series = series[change.series]
-    guard let old = change.run, let new = series.runs.firstIndex(where: { $0.index >= run }), new != old,
-      let metric = series.metrics.firstIndex(where: { $0.metric == change.metric })
-    else { return }
-    let shifts = series.metrics[metric].shifts
-    // The shifts stay in order of time.
-    let passed = min(old, new)...max(old, new)
-    guard shifts.count(where: { passed.contains($0.index) }) == 1,
-      let shift = shifts.firstIndex(where: { $0.index == old }), shifts[shift].dates?.contains(new) == true
-    else { return }
-    self.series[change.series].metrics[metric].shifts[shift].index = new
-    events[event].changes[number].run = new
   }
 }
 
