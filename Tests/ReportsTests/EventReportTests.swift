@@ -61,6 +61,18 @@ struct EventReportTests {
       EventReport.text(Self.events, isDetailed: true, style: TerminalStyle(width: 80)), "events-verbose.txt")
   }
 
+  @Test("Creep is dated to the run since which it lasts")
+  func creep() {
+    let event = Self.event(.creep, hour: 30, [Self.change("session-churn", to: 4)])
+    var first = event
+    first.before = Self.run(0, "4f2a91c0dcafe")
+    #expect(
+      TerminalText.withPlainSpaces(first.displayText)
+        == "creep since 2026-01-02 (4f2a91c0d), +4.0 MiB (+4.0 %) in session-churn: unexplained")
+    first.before = nil
+    #expect(first.displayText.hasPrefix("creep since 2026-01-03 (4f2a91c40), "))
+  }
+
   @Test("Without two commits there is nothing to search")
   func withoutCommits() {
     var event = Self.event(.rise, hour: 3, [Self.change("load", to: 5)])

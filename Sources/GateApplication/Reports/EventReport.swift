@@ -37,7 +37,7 @@ enum EventReport {
   private static func row(_ event: TrendEvent, _ style: TerminalStyle) -> [Table.Cell] {
     let scope = event.scenarios.count > 1 ? "\(event.scenarios.count) of \(event.measured)" : event.scopeText
     return [
-      Table.Cell(event.after.startedAt.day),
+      Table.Cell(event.start.startedAt.day),
       Table.Cell(TerminalText.safe(event.id)),
       Table.Cell(event.kind.rawValue, event.tone),
       Table.Cell(Format.percent(event.medianPercent)),
@@ -50,8 +50,10 @@ enum EventReport {
   private static func write(_ event: TrendEvent, to page: inout TerminalPage) {
     page.paragraph(
       TerminalText.safe(event.displayText), indent: 0, label: "\(TerminalText.safe(event.id))  ", tone: event.tone)
-    let subject = event.after.subject.map { "  \(TerminalText.safe($0))" } ?? ""
-    page.paragraph("\(event.after.startedAt.minute)\(subject)", indent: 2)
+    // Of creep no commit is the cause.
+    let subject = event.kind == .creep ? nil : event.after.subject.map { "  \(TerminalText.safe($0))" }
+    let end = event.kind == .creep ? " to \(event.after.startedAt.minute)" : ""
+    page.paragraph("\(event.start.startedAt.minute)\(end)\(subject ?? "")", indent: 2)
     for change in event.mainChanges.prefix(mostChanges) {
       page.paragraph("\(TerminalText.safe(change.scenario.text)) \(TerminalText.safe(change.displayText))", indent: 2)
     }

@@ -54,12 +54,13 @@ enum OpenMetricsReport {
     }
     for event in events {
       add(
-        "highwater_event_timestamp_seconds", "Start time of the first run after an event", unit: "seconds",
+        "highwater_event_timestamp_seconds",
+        "Start time of the first run after an event, or of that since which memory creeps up", unit: "seconds",
         [
           ("event", event.id), ("kind", event.kind.rawValue), ("state", event.state.rawValue),
           ("branch", event.branch ?? ""), ("text", event.displayText),
         ],
-        Decimals.text(event.after.startedAt.timeIntervalSince1970, places: 3))
+        Decimals.text(event.start.startedAt.timeIntervalSince1970, places: 3))
     }
     return families.map(\.text).joined() + "# EOF\n"
   }

@@ -47,7 +47,7 @@ package struct TrendEvent: Sendable, Equatable {
   package var id: String
   package var kind: Kind
   package var branch: String?
-  /// The last run that is surely before the event; nil if unknown.
+  /// The last run that is surely before the event, or the one since which memory creeps up; nil if unknown.
   package var before: RunInfo?
   /// The first run that is surely after it; of creep the latest.
   package var after: RunInfo
@@ -72,6 +72,9 @@ extension TrendEvent {
       (self.series, self.metric, self.run) = (series, metric, run)
     }
   }
+
+  /// The run to which it is dated: the first at the new levels, or that since which memory creeps up.
+  package var start: RunInfo { kind == .creep ? before ?? after : after }
 
   /// The change of each scenario's main metric, the largest first.
   ///

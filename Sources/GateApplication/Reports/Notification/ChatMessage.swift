@@ -136,7 +136,8 @@ extension ChatMessage {
   }
 
   private static func line(_ event: TrendEvent) -> [Span] {
-    let place = event.after.commitText(digits: 12).map { [.plain(" at "), code($0)] } ?? []
+    let preposition = event.kind == .creep ? "since" : "at"
+    let place = event.start.commitText(digits: 12).map { [.plain(" \(preposition) "), code($0)] } ?? []
     let texts = [event.sizeText, event.scopeText, event.causeText].map(TerminalText.withPlainSpaces)
     return [.plain("event: \(event.kind.rawValue), \(texts[0]) in "), code(texts[1])] + place
       + [.plain("; "), code(texts[2], to: 200)]

@@ -41,6 +41,7 @@ struct EventDocument: Encodable {
   let branch: String?
   let before: RunReference?
   let after: RunReference
+  let start: RunReference
   let scenarios: Int
   let measured: Int
   let medianChange: Double?
@@ -55,6 +56,7 @@ struct EventDocument: Encodable {
     (state, needsAttention) = (event.state.rawValue, event.needsAttention)
     acknowledged = event.acknowledgement.map { Decision(at: $0.at, by: $0.by, reason: $0.reason) }
     (before, after) = (event.before.map(RunReference.init), RunReference(event.after))
+    start = RunReference(event.start)
     (scenarios, measured) = (event.scenarios.count, event.measured)
     (medianChange, medianPercent) = (event.medianSize, event.medianPercent)
     cause = Cause(

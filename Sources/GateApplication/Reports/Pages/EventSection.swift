@@ -38,7 +38,7 @@ struct EventSection {
 
   /// An event in the list by which scenarios are filtered.
   private func choice(_ event: TrendEvent) -> [String: Any] {
-    let text = "\(event.after.startedAt.day) \(event.kind.rawValue) \(event.sizeText), \(event.scopeText)"
+    let text = "\(event.whenText) \(event.kind.rawValue) \(event.sizeText), \(event.scopeText)"
     return ["id": PageWords.shown(event.id), "text": PageWords.shown(text)]
   }
 
@@ -48,13 +48,13 @@ struct EventSection {
     let commands = [event.logCommand, event.bisectCommand].compactMap(\.self)
     return [
       "id": PageWords.shown(event.id), "attention": event.needsAttention,
-      "when": event.after.startedAt.day, "kind": event.kind.rawValue, "sign": event.sign,
+      "when": event.whenText, "kind": event.kind.rawValue, "sign": event.sign,
       "style": event.kind.rawValue, "size": event.sizeText, "scope": PageWords.breakable(event.scopeText),
       "largest": changes.count > 1 ? changes.first?.largestText ?? "" : "",
       "cause": PageWords.shown(event.causeText),
-      "commit": PageWords.shown(event.after.commitText() ?? "–"),
-      "link": [PageWords.link(toCommit: event.after.commit, by: trend.links)].compactMap(\.self),
-      "subject": PageWords.shown(event.after.subject ?? ""), "origin": PageWords.shown(origin(of: event)),
+      "commit": PageWords.shown(event.start.commitText() ?? "–"),
+      "link": [PageWords.link(toCommit: event.start.commit, by: trend.links)].compactMap(\.self),
+      "subject": PageWords.shown(event.start.subject ?? ""), "origin": PageWords.shown(origin(of: event)),
       "commands": commands.map(ShellWords.line),
       "changes": changes.prefix(Self.mostChanges).map { change in
         [
@@ -89,6 +89,9 @@ extension TrendEvent.Change {
 }
 
 extension TrendEvent {
+  /// Its day, as in `2026-01-02`, or as in `since 2026-01-02` of creep.
+  fileprivate var whenText: String { (kind == .creep ? "since " : "") + start.startedAt.day }
+
   /// The shape of its mark, as in charts.
   fileprivate var sign: String {
     switch kind {

@@ -15,8 +15,12 @@ extension TrendEvent {
       ? first.text : "\(scenarios.count) of \(Format.count(measured, "scenario"))"
   }
 
-  /// As in `rise, +9.2 MiB (+12.6 %) in 40 of 41 scenarios: unexplained`.
-  var displayText: String { "\(kind.rawValue), \(sizeText) in \(scopeText): \(causeText)" }
+  /// As in `rise, +9.2 MiB (+12.6 %) in 40 of 41 scenarios: unexplained`, or as in `creep since 2026-01-02 (4f2a91c0d), …`.
+  var displayText: String {
+    let commit = start.commitText().map { " (\($0))" } ?? ""
+    let since = kind == .creep ? " since \(start.startedAt.day)\(commit)" : ""
+    return "\(kind.rawValue)\(since), \(sizeText) in \(scopeText): \(causeText)"
+  }
 
   /// As in `unexplained`, or as in `environment changed: kernel 6.1 → 6.6; approved by Ada: the new cache`.
   var causeText: String {
