@@ -61,6 +61,27 @@ struct EventReportTests {
       EventReport.text(Self.events, isDetailed: true, style: TerminalStyle(width: 80)), "events-verbose.txt")
   }
 
+  @Test("The size of one change is an amount and its percentage; of several it is the median percentage or a range")
+  func size() {
+    func text(_ changes: TrendEvent.Change...) -> String {
+      TerminalText.withPlainSpaces(Self.event(.rise, hour: 3, changes).sizeText)
+    }
+    func change(_ before: Double, _ after: Double, unit: String = "bytes", series: Int) -> TrendEvent.Change {
+      TrendEvent.Change(
+        series: series, scenario: ScenarioName("load-\(series)"), environment: "linux", metric: .peakRSS, unit: unit,
+        before: before, after: after, persists: true)
+    }
+    let mebibyte = 1_048_576.0
+    #expect(text(change(mebibyte, 3 * mebibyte, series: 0)) == "+2.0 MiB (+200.0 %)")
+    let small = change(mebibyte, 3 * mebibyte, series: 0)
+    #expect(text(small, change(1000 * mebibyte, 1100 * mebibyte, series: 1)) == "median +105.0 %")
+    let first = change(0, mebibyte, series: 0)
+    #expect(text(first, change(0, 5 * mebibyte, series: 1)) == "+1.0 MiB to +5.0 MiB")
+    #expect(text(first, change(0, 5, unit: "items", series: 1)) == "")
+    let event = Self.event(.rise, hour: 3, [change(0, 1, series: 0), change(0, 5, unit: "items", series: 1)])
+    #expect(TerminalText.withPlainSpaces(event.displayText) == "rise, 2 of 40 scenarios: unexplained")
+  }
+
   @Test("Creep is dated to the run since which it lasts")
   func creep() {
     let event = Self.event(.creep, hour: 30, [Self.change("session-churn", to: 4)])

@@ -87,7 +87,7 @@ struct NotificationBodyTests {
     let events = EventReportTests.events
     let text = try #require(try Self.json([], .mattermost, news: events, exitCode: .pass)["text"] as? String)
     #expect(text.contains("6 new events in the history"))
-    let line = "• event: rise, +12.7 MiB (+12.7 %) in `38 of 40 scenarios` at `4f2a91c18`; `unexplained`"
+    let line = "• event: rise, median +12.7 % in `38 of 40 scenarios` at `4f2a91c18`; `unexplained`"
     #expect(text.contains(line), "\(text)")
     #expect(text.contains("• event: creep, +4.0 MiB (+4.0 %) in `session-churn` since `4f2a91c18`; "), "\(text)")
     #expect(text.contains("`evil") && !text.contains("\u{1b}"))

@@ -139,7 +139,8 @@ extension ChatMessage {
     let preposition = event.kind == .creep ? "since" : "at"
     let place = event.start.commitText(digits: 12).map { [.plain(" \(preposition) "), code($0)] } ?? []
     let texts = [event.sizeText, event.scopeText, event.causeText].map(TerminalText.withPlainSpaces)
-    return [.plain("event: \(event.kind.rawValue), \(texts[0]) in "), code(texts[1])] + place
+    let size = texts[0].isEmpty ? "" : "\(texts[0]) in "
+    return [.plain("event: \(event.kind.rawValue), \(size)"), code(texts[1])] + place
       + [.plain("; "), code(texts[2], to: 200)]
   }
 

@@ -1,10 +1,19 @@
 import GateCore
 
 extension TrendEvent {
-  /// The median change, as in `+9.2 MiB (+12.6 %)`, or as in `+12.6 %` over several units.
+  /// As in `+9.2 MiB (+12.6 %)` of one change, or as in `median +12.6 %` of several; of levels that were zero as in
+  /// `+1.2 MiB to +9.2 MiB`.
+  ///
+  /// A median of the amounts would belong to another scenario than that of the percentages.
   var sizeText: String {
-    guard let size = medianSize, let unit = changes.first?.unit else { return Format.percent(medianPercent) }
-    return Format.difference(size, unit: unit) + Format.bracketedPercent(medianPercent)
+    let changes = mainChanges
+    func difference(_ change: Change) -> String { Format.difference(change.size, unit: change.unit) }
+    if changes.count == 1 { return difference(changes[0]) + Format.bracketedPercent(changes[0].percent) }
+    let percent = Format.percent(medianPercent)
+    guard percent.isEmpty else { return "median \(percent)" }
+    let sorted = changes.sorted { $0.size < $1.size }
+    guard medianSize != nil, let least = sorted.first, let most = sorted.last else { return "" }
+    return "\(difference(least)) to \(difference(most))"
   }
 
   /// As in `40 of 41 scenarios`, or the name of the only one.
@@ -15,11 +24,17 @@ extension TrendEvent {
       ? first.text : "\(scenarios.count) of \(Format.count(measured, "scenario"))"
   }
 
-  /// As in `rise, +9.2 MiB (+12.6 %) in 40 of 41 scenarios: unexplained`, or as in `creep since 2026-01-02 (4f2a91c0d), …`.
+  /// As in `median +12.6 % in 40 of 41 scenarios`.
+  private var extentText: String {
+    let size = sizeText
+    return size.isEmpty ? scopeText : "\(size) in \(scopeText)"
+  }
+
+  /// As in `rise, median +12.6 % in 40 of 41 scenarios: unexplained`, or as in `creep since 2026-01-02 (4f2a91c0d), …`.
   var displayText: String {
     let commit = start.commitText().map { " (\($0))" } ?? ""
     let since = kind == .creep ? " since \(start.startedAt.day)\(commit)" : ""
-    return "\(kind.rawValue)\(since), \(sizeText) in \(scopeText): \(causeText)"
+    return "\(kind.rawValue)\(since), \(extentText): \(causeText)"
   }
 
   /// As in `unexplained`, or as in `environment changed: kernel 6.1 → 6.6; approved by Ada: the new cache`.
