@@ -92,6 +92,8 @@ struct EventReportTests {
         == "creep since 2026-01-02 (4f2a91c0d), +4.0 MiB (+4.0 %) in session-churn: unexplained")
     first.before = nil
     #expect(first.displayText.hasPrefix("creep since 2026-01-03 (4f2a91c40), "))
+    let text = EventReport.text([event], isDetailed: true, style: TerminalStyle(width: 80))
+    #expect(text.contains("2026-01-03 08:04 to 2026-01-03 09:04 on main\n"), "\(text)")
   }
 
   @Test("Without two commits there is nothing to search")
