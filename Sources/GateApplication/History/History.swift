@@ -158,6 +158,11 @@ extension History {
     try reading { try $0.runs(latest: latest, of: scenarios) }
   }
 
+  /// By name.
+  func scenarios() throws(HistoryError) -> [ScenarioName] {
+    try reading { try $0.trendIndex().scenarios.map(\.name) }
+  }
+
   /// Calls `body` with each run, in order of time; runs added in the meantime are not included.
   func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
     try reading { try $0.forEachRun(body) }

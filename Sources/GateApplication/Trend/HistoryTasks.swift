@@ -49,9 +49,9 @@ struct HistoryUse {
   }
 
   private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
-    let wanted = names.map { ScenarioName($0) }
+    let wanted = try history.scenarios(named: names)
     let runs = try history.runs(latest: limit, of: wanted)
-    if runs.isEmpty { console.say("the history has no runs" + (names.isEmpty ? "" : " of these scenarios")) }
+    if runs.isEmpty { console.say("the history has no runs") }
     console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
   }
 
@@ -71,12 +71,32 @@ struct EventList {
 
   func run(in invocation: Invocation) throws -> ExitCode {
     let console = invocation.console
+    let history = try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
+    let wanted = Set(try history.scenarios(named: names))
     let trend = try options.trend(of: options.projectOfHistory(in: invocation), in: invocation)
-    let wanted = Set(names.map { ScenarioName($0) })
     let events = trend.events.filter { wanted.isEmpty || !wanted.isDisjoint(with: $0.scenarios) }
     if events.isEmpty { console.say("the history has no events" + (names.isEmpty ? "" : " of these scenarios")) }
     let shown = Array(events.prefix(limit))
     console.print(EventReport.text(shown, isDetailed: console.detail == .verbose, style: console.style()))
     return .pass
+  }
+}
+
+extension History {
+  /// The scenarios of these names; an error about each that the history lacks, with the one that was probably meant.
+  fileprivate func scenarios(named names: [String]) throws -> [ScenarioName] {
+    guard !names.isEmpty else { return [] }
+    let known = Set(try scenarios().map(\.text))
+    let unknown = names.filter { !known.contains($0) }
+    guard unknown.isEmpty else {
+      throw RunnerError(
+        unknown.map { name in
+          let others = ReportedNames(known, missing: name)
+          let hint = others.nearest.map { "did you mean `\($0)`?" } ?? "it has \(others.displayText)"
+          return Diagnostic(
+            place: path, problem: "the history has no scenario `\(name)`", hint: known.isEmpty ? nil : hint)
+        })
+    }
+    return names.map { ScenarioName($0) }
   }
 }

@@ -50,6 +50,28 @@ struct HistoryOfChecksTests {
     #expect(try rows(in: project).count == 2)
   }
 
+  @Test("A name that no scenario of the history has is an error, with the one that was probably meant")
+  func unknownScenario() throws {
+    let project = try project()
+    _ = try project.check()
+    #expect(try history(.list(names: ["load"], limit: 20), in: project).output.contains("no-baseline"))
+    func outcomes(of names: [String]) throws -> [UseCaseProject.Outcome] {
+      let events = EventList(names: names, limit: 20, options: SharedOptions())
+      return [
+        try history(.list(names: names, limit: 20), in: project), try project.run { try events.run(in: $0) },
+      ]
+    }
+    for outcome in try outcomes(of: ["load", "laod"]) {
+      #expect(outcome.code == .usage && outcome.output.isEmpty)
+      #expect(
+        outcome.errors.contains("history.sqlite: error: the history has no scenario `laod`\n")
+          && outcome.errors.contains("hint: did you mean `load`?"), "\(outcome.errors)")
+    }
+    for outcome in try outcomes(of: ["redis"]) {
+      #expect(outcome.code == .usage && outcome.errors.contains("hint: it has `load`\n"), "\(outcome.errors)")
+    }
+  }
+
   @Test("Nothing is written with `history: off`, `--history off`, or a comparison of two builds")
   func off() throws {
     let project = try project(keys: "history: off")
