@@ -10,7 +10,7 @@ package struct HistoryError: DiagnosticError, Equatable {
     case notWritable
     /// The file is not a database, or its contents are inconsistent.
     case damaged
-    /// The file is the database of another program.
+    /// The file is not a history, or the database of another program.
     case foreign
     /// Another version of this program wrote it.
     case otherVersion
@@ -32,9 +32,8 @@ package struct HistoryError: DiagnosticError, Equatable {
 }
 
 extension HistoryError {
-  static func foreign(_ path: String) -> Self {
-    Self(
-      code: .foreign, path: path, problem: "is a database of another program", hint: "name another file as `history`")
+  static func foreign(_ path: String, _ problem: String = "is a database of another program") -> Self {
+    Self(code: .foreign, path: path, problem: problem, hint: "name another file as `history`")
   }
 
   static func otherVersion(_ path: String, version: Int, known: Int = SQLiteSchema.version) -> Self {

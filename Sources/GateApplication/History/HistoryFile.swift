@@ -25,7 +25,7 @@ struct HistoryFile {
     }
     if size == 0 { return .usable }
     // SQLite treats a file that is shorter than a page as empty, and would overwrite it.
-    if size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
+    if size < 512 { throw unusable(DatabaseError(resultCode: .SQLITE_NOTADB)) }
     try expectLocks(opening: O_RDONLY)
     var configuration = Configuration()
     configuration.readonly = true
@@ -34,9 +34,15 @@ struct HistoryFile {
       let connection = try withSQLitePath { try SQLiteConnection($0, configuration) }
       try connection.queue.read(identify)
     } catch {
-      throw HistoryError(error, path: path)
+      throw unusable(error)
     }
     return .usable
+  }
+
+  /// A damaged history is replaced by the next check, but another file is not.
+  private func unusable(_ error: any Error) -> HistoryError {
+    let error = HistoryError(error, path: path)
+    return error.code == .damaged && !isOwn ? .foreign(path, "is not a history") : error
   }
 
   /// The names of the file, and of those that SQLite has beside it.
@@ -165,9 +171,7 @@ struct HistoryFile {
   /// - Throws: also if it is another program's file, which a project file may name.
   func moveAside(at now: Date) throws(HistoryError) -> String {
     guard isOwn else {
-      throw HistoryError(
-        code: .unavailable, path: path, problem: "is not a history",
-        hint: "remove it, or name another file as `history`")
+      throw HistoryError.foreign(path, "is not a history")
     }
     let stamp = now.formatted(.iso8601).replacing(":", with: "-")
     for attempt in 1...100 {
