@@ -38,7 +38,7 @@ struct HistoryListCommand: UseCaseCommand {
   @Flag(help: "List the events of the trend: what changed many scenarios at once.")
   var events = false
 
-  @Option(help: ArgumentHelp("How many runs or events to list.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many runs or events to list.", valueName: "n"))
   var limit = 20
 
   @OptionGroup var project: ProjectOptions
@@ -69,18 +69,23 @@ struct HistoryAcknowledgeCommand: UseCaseCommand {
     help: ArgumentHelp("The event as `history list --events` names it, or its first digits.", valueName: "event"))
   var event: String
 
+  // Required, but a misspelled option is reported before a missing one only if the parser does not require it.
   @Option(help: ArgumentHelp("Why it needs no attention.", valueName: "text"))
-  var reason: String
+  var reason: String?
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
-    guard !event.isEmpty, !reason.isEmpty else { throw ValidationError("the event and the reason must not be empty") }
+    guard !event.isEmpty else { throw ValidationError("the event must not be empty") }
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
-    try HistoryAcknowledgement(event: event, reason: reason, options: project.shared).run(in: invocation)
+    guard let reason, !reason.allSatisfy(\.isWhitespace) else {
+      throw RunnerError(
+        problem: "the reason is missing or blank", hint: "add `--reason TEXT`: why the event needs no attention")
+    }
+    return try HistoryAcknowledgement(event: event, reason: reason, options: project.shared).run(in: invocation)
   }
 }
 
@@ -137,26 +142,32 @@ struct HistoryPruneCommand: UseCaseCommand {
     commandName: "prune", abstract: "Removes old runs and shrinks the file.",
     usage: "highwater history prune [<options>]")
 
-  @Option(help: ArgumentHelp("Keep the latest N runs.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Keep the latest N runs.", valueName: "n"))
   var keep: Int?
 
-  @Option(help: ArgumentHelp("Keep the runs of the last DAYS days.", valueName: "days"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Keep the runs of the last DAYS days.", valueName: "days"))
   var keepDays: Int?
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
-    guard (keep == nil) != (keepDays == nil) else {
-      throw ValidationError("--keep N or --keep-days DAYS is required")
+    guard keep == nil || keepDays == nil else {
+      throw ValidationError("--keep and --keep-days are mutually exclusive")
     }
-    guard (1...1_000_000_000).contains(keep ?? keepDays ?? 0) else {
-      throw ValidationError("--keep and --keep-days must be at least 1; to remove all runs, delete the file")
+    guard (1...Self.most).contains(keep ?? keepDays ?? 1) else {
+      throw ValidationError(
+        "--keep and --keep-days take a number from 1 to \(Self.most); to remove all runs, delete the history")
     }
   }
 
+  /// The most runs or days.
+  private static let most = 1_000_000_000
+
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
-    let task: HistoryUse.Task = keep.map { .keep($0) } ?? .keepDays(keepDays ?? 1)
+    guard let task: HistoryUse.Task = keep.map({ .keep($0) }) ?? keepDays.map({ .keepDays($0) }) else {
+      throw RunnerError(problem: "the runs to keep are missing", hint: "add `--keep N` or `--keep-days DAYS`")
+    }
     return try HistoryUse(task, project.shared).run(in: invocation)
   }
 }

@@ -29,7 +29,9 @@ struct TrendCommand: UseCaseCommand {
     completion: .file(extensions: ["json"]))
   var json: String?
 
-  @Option(help: ArgumentHelp("The number of latest runs of each branch to read.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The number of latest runs of each branch to read.", valueName: "n"))
   var limit = Trend.latestRuns
 
   @OptionGroup var project: ProjectOptions
