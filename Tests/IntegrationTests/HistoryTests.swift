@@ -227,7 +227,7 @@ struct HistoryTests {
   func asvResults() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
     for number in 0..<40 {
-      let commit = String(format: "4f2a%04d", number)
+      let commit = String(format: "4f2a%04d", number) + String(repeating: "c", count: 32)
       let results = (0..<3).map { name in
         "\"io.peakmem_\(name)\": [[\((number < 20 ? 100 : 130) << 20 + number % 3 << 12)], [], \"1\"]"
       }
@@ -241,14 +241,21 @@ struct HistoryTests {
     try project.write("{}", to: "results/box/machine.json")
     #expect(
       try Highwater.run("history", "import", "--format", "asv", "results", in: project).errors == "added 40 runs\n")
-    let again = try Highwater.run("history", "import", "--format", "asv", "results", in: project)
-    #expect(again.code == 0 && again.errors == "added 0 runs, 40 already there\n")
+    let reimported = try Highwater.run("history", "import", "--format", "asv", "results", in: project)
+    #expect(reimported.code == 0 && reimported.errors == "added 0 runs, 40 already there\n")
     let list = try Highwater.run("history", "list", "--events", in: project)
-    #expect(list.output.contains("4f2a0020  rise") && list.output.contains("3 of 3"), "\(list.output)")
+    #expect(list.output.contains("4f2a0020c  -       rise") && list.output.contains("3 of 3"), "\(list.output)")
     let unknown = try Highwater.run("history", "acknowledge", "--reason", "x", "beef", in: project)
     #expect(unknown.code == 2 && unknown.errors.contains("the history has no event `beef`"))
     let known = try Highwater.run("history", "acknowledge", "--reason", "larger cache", "4f2a0020", in: project)
     #expect(known.code == 0 && known.errors.contains("baselines/events.json"), "\(known.errors)")
+    #expect(!known.errors.contains("replaced"))
+    let full = "4f2a0020" + String(repeating: "c", count: 32)
+    let again = try Highwater.run("history", "acknowledge", "--reason", "larger cache", full, in: project)
+    #expect(
+      again.code == 0 && again.errors.contains("replaced the earlier entry: acknowledged by "), "\(again.errors)")
+    let near = try Highwater.run("history", "acknowledge", "--reason", "x", "4f2a0200c", in: project)
+    #expect(near.code == 2 && near.errors.contains("did you mean `4f2a0020c`?"), "\(near.errors)")
     #expect(try Highwater.run("history", "list", "--events", in: project).output.contains("acknowledged by"))
     let trend = try Highwater.run("trend", "--json", "-", in: project).output
     let document = try #require(JSONSerialization.jsonObject(with: Data(trend.utf8)) as? [String: Any])

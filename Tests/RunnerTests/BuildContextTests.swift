@@ -43,6 +43,7 @@ struct BuildContextTests {
     #expect(person(["USER": "ada"], root: project.path) == "Ada Lovelace")
     #expect(person(["USER": "ada", "GIT_AUTHOR_NAME": "Ada L."], root: project.path) == "Ada L.")
     #expect(person(["USER": "ada"], root: "/nowhere") == "ada")
+    #expect(person(["USER": "ada", "HIGHWATER_APPROVER": " \t"], root: "/nowhere") == "ada")
   }
 
   @Test("Without these variables nothing is known; an empty variable is ignored")

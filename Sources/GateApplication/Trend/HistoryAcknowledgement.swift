@@ -3,7 +3,7 @@ import GateCore
 
 /// Records that an event of the history needs no attention.
 struct HistoryAcknowledgement {
-  /// The ID of the event, or the first digits of it.
+  /// The ID of the event or its commit, or the first digits of them.
   var event: String
   var reason: String
   var options: SharedOptions
@@ -14,22 +14,24 @@ struct HistoryAcknowledgement {
     let event = try find(in: trend)
     let person = BuildContext(variables: invocation.variables, root: project.root).person
     let acknowledgement = Acknowledgement(of: event, at: invocation.now(), by: person, reason: reason)
-    let others = try AcknowledgementFile.load(from: project.baselines).filter {
-      !$0.isOfSameEvent(as: acknowledgement)
-    }
-    try AcknowledgementFile.save(others + [acknowledgement], to: project.baselines)
+    var known = try AcknowledgementFile.load(from: project.baselines)
+    let replaced = known.filter { $0.isOfSameEvent(as: acknowledgement) }
+    known.removeAll(where: replaced.contains)
+    try AcknowledgementFile.save(known + [acknowledgement], to: project.baselines)
+    for old in replaced { invocation.console.note("replaced the earlier entry: \(old.displayText)") }
     let path = invocation.shown(AcknowledgementFile.path(in: project.baselines))
     invocation.console.say("acknowledged \(TerminalText.safe(event.id)) in \(path); commit this file")
     return .pass
   }
 
   private func find(in trend: Trend) throws(RunnerError) -> TrendEvent {
-    let found = trend.events.filter { $0.id.hasPrefix(event) }
+    let found = trend.events.filter { $0.id.hasPrefix(event) || $0.after.commit?.hasPrefix(event) == true }
     if let exact = found.first(where: { $0.id == event }) { return exact }
     guard let only = found.first, found.count == 1 else {
+      let nearest = found.isEmpty ? NearMiss.closest(to: event, among: trend.events.map(\.id)) : nil
       throw RunnerError(
-        problem: found.isEmpty ? "the history has no event `\(event)`" : "`\(event)` is the start of several events",
-        hint: "`\(Tool.name) history list --events` lists them")
+        problem: found.isEmpty ? "the history has no event `\(event)`" : "`\(event)` names several events",
+        hint: nearest.map { "did you mean `\($0)`?" } ?? "`\(Tool.name) history list --events` lists them")
     }
     return only
   }

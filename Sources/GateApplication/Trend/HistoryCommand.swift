@@ -66,7 +66,8 @@ struct HistoryAcknowledgeCommand: UseCaseCommand {
   )
 
   @Argument(
-    help: ArgumentHelp("The event as `history list --events` names it, or its first digits.", valueName: "event"))
+    help: ArgumentHelp(
+      "The event as `history list --events` names it, its commit, or the first digits.", valueName: "event"))
   var event: String
 
   // Required, but a misspelled option is reported before a missing one only if the parser does not require it.

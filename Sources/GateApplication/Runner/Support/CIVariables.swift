@@ -87,8 +87,9 @@ struct CIVariables: Sendable {
 
   private var rows: [CISystem.Row] { (system.map { [$0] } ?? CISystem.allCases).map(\.row) }
 
+  /// nil also for a blank value, which names nothing.
   private subscript(name: String) -> String? {
-    variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    variables[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
   }
 
   private func value(of source: CISystem.Source) -> String? {
