@@ -43,6 +43,18 @@ struct DatabaseURLTests {
     #expect(throws: DatabaseURL.Fault.self) { try DatabaseURL.address(text, environment: Self.variables) }
   }
 
+  @Test("The URL of anything else is refused: a folder would have its name", arguments: ["http", "sqlite", "file"])
+  func otherScheme(scheme: String) {
+    for text in ["\(scheme)://ci@db/gate", "${OTHER}"] {
+      let fault = #expect(throws: DatabaseURL.Fault.self) {
+        try DatabaseURL.address(text, environment: ["OTHER": "\(scheme)://x"])
+      }
+      #expect(fault == .scheme(scheme))
+      #expect(
+        fault?.diagnostic.problem == "a history is a SQLite file or a PostgreSQL database, and `\(scheme):` is neither")
+    }
+  }
+
   @Test("An unset variable is told when the database is needed; a path is no URL")
   func others() throws {
     let address = try DatabaseURL.address("postgresql://ci:${NONE}@db/gate", environment: [:])

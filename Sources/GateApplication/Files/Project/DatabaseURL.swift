@@ -6,6 +6,8 @@ enum DatabaseURL {
     case malformedVariable(String)
     /// Its parts are not clear, as where a password contains a slash.
     case malformed
+    /// The URL of something else, with its scheme.
+    case scheme(String)
     case project
     /// The URL contains a password that is not a variable.
     case password
@@ -13,12 +15,15 @@ enum DatabaseURL {
 
   private static let schemes = ["postgresql://", "postgres://"]
 
-  /// The address that a text describes; nil if it is no such URL.
+  /// The address that a text describes; nil if it is not a URL, but a path.
   static func address(
     _ text: String, environment: [String: String]
   ) throws(Fault) -> DatabaseAddress? {
     let url = Interpolation(of: text, environment: environment)
-    guard let scheme = schemes.first(where: { text.hasPrefix($0) || url.text.hasPrefix($0) }) else { return nil }
+    guard let scheme = schemes.first(where: { text.hasPrefix($0) || url.text.hasPrefix($0) }) else {
+      if let other = url.text.prefixMatch(of: /([A-Za-z][A-Za-z0-9+.-]*):\/\//) { throw .scheme(String(other.1)) }
+      return nil
+    }
     if let malformed = url.malformed { throw .malformedVariable(malformed) }
     let isWritten = text.hasPrefix(scheme)
     if isWritten, passwords(in: text.dropFirst(scheme.count)).contains(where: hasLiteral) { throw .password }
@@ -69,6 +74,11 @@ extension DatabaseURL.Fault {
       (
         "the URL of the history is not `postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE`",
         "write special characters as `%XX`, such as `%40` for `@` and `%2F` for `/` in a password"
+      )
+    case .scheme(let scheme):
+      (
+        "a history is a SQLite file or a PostgreSQL database, and `\(Shown.text(scheme)):` is neither",
+        "name a file, or `postgresql://USER@HOST:PORT/DATABASE`"
       )
     case .password:
       (
