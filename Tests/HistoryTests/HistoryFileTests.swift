@@ -69,6 +69,16 @@ struct HistoryFileTests {
     #expect(try folder.open().unusableFile == nil)
   }
 
+  @Test("An error on access says what to do")
+  func noAccess() throws {
+    let folder = try ScratchFolder()
+    try folder.put(Self.intact())
+    // The superuser of the tests may write anything, but not a folder.
+    try FileManager.default.createDirectory(atPath: folder.file + "-wal", withIntermediateDirectories: false)
+    let error = #expect(throws: HistoryError.self) { try History.openExisting(folder.file) }
+    #expect(error?.code == .notWritable && error?.hint == HistoryError.accessHint, "\(error.debugDescription)")
+  }
+
   @Test("Two files renamed in the same second get different names")
   func renamedTwice() throws {
     let folder = try ScratchFolder()

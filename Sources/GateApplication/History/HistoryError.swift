@@ -50,6 +50,8 @@ extension HistoryError {
       hint: "the next `\(Tool.name) check` renames it and creates a new one")
   }
 
+  static let accessHint = "let this user read and write the file and its folder, or name another file as `history`"
+
   static func busy(_ path: String) -> Self {
     Self(code: .busy, path: path, problem: "is locked by another process", hint: "try again when that has ended")
   }
@@ -75,7 +77,9 @@ extension HistoryError {
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       self = .busy(path)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN:
-      self.init(code: .notWritable, path: path, problem: "cannot be used: \(reported)")
+      self.init(
+        code: .notWritable, path: path, problem: "cannot be used: \(reported)",
+        hint: Self.accessHint)
     case .SQLITE_FULL:
       self.init(code: .unavailable, path: path, problem: "cannot be written: the disk is full")
     default:

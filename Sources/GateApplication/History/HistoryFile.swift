@@ -112,7 +112,9 @@ struct HistoryFile {
     do throws(ErrorNumber) {
       return try call()
     } catch {
-      throw HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(error.text)")
+      throw HistoryError(
+        code: .unavailable, path: path, problem: "cannot be opened: \(error.text)",
+        hint: [EACCES, EPERM, EROFS].contains(error.code) ? HistoryError.accessHint : nil)
     }
   }
 
