@@ -22,6 +22,7 @@ struct SVGChartTests {
       .mark(1.25, label: "flushed", ink: .purple),
       .points([.init(x: 1.2, y: 24e6)], shape: .diamond, ink: .red),
       .points([.init(x: 0.5, y: 12e6)], shape: .cross, ink: .text),
+      .points([.init(x: 0.7, y: 0)], shape: .circle, ink: .quiet),
     ]
   )
 

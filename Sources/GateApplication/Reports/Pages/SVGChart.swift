@@ -51,7 +51,7 @@ struct SVGChart {
 
   /// Marks that can be distinguished without colour.
   enum Shape {
-    case dot, diamond, cross
+    case dot, circle, diamond, cross
   }
 }
 
@@ -157,7 +157,7 @@ private struct SVGPlot {
     case .mark(let time, _, let ink):
       return path("\(ink.rawValue) mark", SVGPath.vertical(x: across.tenths(time), from: top * 10, to: bottom * 10))
     case .points(let points, let shape, let ink):
-      let fill = shape == .cross ? "plain" : "fill"
+      let fill = [.cross, .circle].contains(shape) ? "plain" : "fill"
       return path("\(ink.rawValue) \(fill)", points.map { SVGPath.shape(shape, at: place($0), size: 4) }.joined())
     }
   }

@@ -51,7 +51,7 @@ enum SVGPath {
   static func shape(_ shape: SVGChart.Shape, at place: SVGPlace, size: Int) -> String {
     let s = size * 10
     switch shape {
-    case .dot:
+    case .dot, .circle:
       let (radius, width) = (SVGText.tenths(s), SVGText.tenths(2 * s))
       return "M\(pair(place.x - s, place.y))a\(radius) \(radius) 0 1 0 \(width) 0a\(radius) \(radius) 0 1 0-\(width) 0z"
     case .diamond:

@@ -100,7 +100,7 @@ struct TrendPicture {
       SVGChart.Point(x: Double($0), y: bottom)
     }
     return changes + shifts + [
-      .points(setAside, shape: .dot, ink: .quiet), .points(approvals, shape: .diamond, ink: .green),
+      .points(setAside, shape: .circle, ink: .quiet), .points(approvals, shape: .diamond, ink: .green),
       .points(failures, shape: .cross, ink: .red),
     ]
   }
