@@ -186,6 +186,7 @@ struct TrendPageTests {
 
   @Test("Long names break at separators only, and stay text")
   func breakable() {
+    #expect(PageWords.breakable("load-10/run_2.x-") == "load-10/<wbr>run_2.<wbr>x-")
     #expect(PageWords.breakable("a/b_c.d-e:f g<i>") == "a/<wbr>b_<wbr>c.<wbr>d-<wbr>e:<wbr>f g&lt;i&gt;")
   }
 

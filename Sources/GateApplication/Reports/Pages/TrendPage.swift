@@ -117,11 +117,12 @@ enum PageWords {
     return TerminalText.cut(TerminalText.safe(cut), to: most, at: .middle, mark: "…")
   }
 
-  /// The text as HTML that breaks at the separators of long names, not within words.
+  /// The text as HTML that breaks after the separators of long names, neither within words nor before a number, by which
+  /// similar names differ.
   static func breakable(_ text: String) -> String {
     SVGText.escaped(shown(text)).reduce(into: "") { html, character in
+      if let last = html.last, "/_.:-".contains(last), !character.isNumber { html += "<wbr>" }
       html.append(character)
-      if "/_.:-".contains(character) { html += "<wbr>" }
     }
   }
 

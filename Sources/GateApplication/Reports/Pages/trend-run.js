@@ -59,7 +59,7 @@ function pinner(isPinned) {
 }
 
 /** A metric's name, with line breaks as in PageWords.breakable. */
-const breakable = name => name.split(/(?<=[/_.:-])/).flatMap(part => [part, make("wbr")]);
+const breakable = name => name.split(/(?<=[/_.:-])(?!\d)/).flatMap(part => [part, make("wbr")]);
 
 function valuesTable(index) {
   const parts = open.series.parts.filter(part => part.values[index]);
