@@ -1,8 +1,8 @@
 import Foundation
-import GateCore
 import Testing
 
 @testable import GateApplication
+@testable import GateCore
 
 /// The page without scripts, in print, on a phone and in dark mode, with hostile text, and its speed.
 extension TrendPageTests {
@@ -33,6 +33,23 @@ extension TrendPageTests {
         try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)")
       )
       #expect(try await browser.text("#series-0 .events")?.contains("unexplained rise") == true)
+    }
+  }
+
+  @Test("A single run has an axis around it, with its commit or its date", arguments: ["order", "date"])
+  func singleRun(axis: String) async throws {
+    let start = Date(timeIntervalSince1970: 1_767_323_045)
+    let run = RunInfo(id: "1", startedAt: start, commit: "4f2a91c0d", branch: "main")
+    let point = MetricSeries.Point(median: 104_857_600, low: 104_857_600, high: 104_857_600)
+    let series = ScenarioSeries(
+      name: ScenarioName("load"), environment: "linux", branch: "main", runCount: 1,
+      runs: [.init(index: 0, verdict: .pass)],
+      metrics: [MetricSeries(metric: .peakRSS, unit: "bytes", points: [point])])
+    let page = TrendPage.text(Trend(createdAt: start, runs: [run], runCount: 1, series: [series]))
+    try await Browser.current.visit(page, at: "scenario=load&x=\(axis)") { (browser: Browser) async throws -> Void in
+      let labels: String = try await browser.evaluate(
+        "return [...document.querySelectorAll('.dygraph-axis-label-x')].map(e => e.textContent).join()")
+      #expect(labels.contains(axis == "date" ? "01-02 0" : "4f2a91c0d"), "\(labels)")
     }
   }
 

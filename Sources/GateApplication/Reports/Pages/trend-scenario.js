@@ -117,6 +117,8 @@ function tools() {
 }
 
 const xOf = index => view.x === "date" ? runs.time[open.series.run[index]] * 1000 : index;
+/** A single run needs an axis around it: half a day, or half a run, on either side. */
+const spaceAround = (first, last) => first < last ? null : [-1, 1].map(side => first + side * (view.x === "date" ? 432e5 : 0.5));
 const nearest = x => {
   const xs = open.series.run.map((_, index) => xOf(index));
   return xs.reduce((best, value, index) => Math.abs(value - x) < Math.abs(xs[best] - x) ? index : best, 0);
@@ -134,7 +136,7 @@ function draw(figure) {
   };
   const common = {
     labels: ["x"], ylabel: null, includeZero: view.zero === "1" && !isRelative,
-    dateWindow: open.range ? open.range.map(xOf) : null,
+    dateWindow: open.range ? open.range.map(xOf) : spaceAround(xOf(0), xOf(series.run.length - 1)),
     axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.unit ?? "bytes")}},
   };
   // The library stacks the last one lowest.
@@ -182,13 +184,13 @@ function fitted(metric, relative) {
 
 function runTicks(low, high, pixels) {
   const {series} = open, most = Math.max(2, pixels / 90), result = [];
-  if (view.x === "date") return Dygraph.dateTicker(low, high, pixels, name => ({pixelsPerLabel: 70, labelsUTC: true, axisLabelFormatter: date => dateLabel(date, high - low)})[name]);
+  if (view.x === "date") return Dygraph.dateTicker(low, high, pixels, name => ({pixelsPerLabel: 85, labelsUTC: true, axisLabelFormatter: date => dateLabel(date, high - low)})[name]);
   const first = Math.max(0, Math.ceil(low)), last = Math.min(series.run.length - 1, Math.floor(high));
   const stride = Math.max(1, Math.ceil((last - first + 1) / most));
   for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.escaped(short(i))});
   return result;
 }
-const dateLabel = (date, span) => date.toISOString().slice(...span > 300 * 864e5 ? [0, 7] : span > 3 * 864e5 ? [5, 10] : [11, 16]);
+const dateLabel = (date, span) => date.toISOString().slice(...span > 300 * 864e5 ? [0, 7] : span > 3 * 864e5 ? [5, 10] : [5, 16]).replace("T", " ");
 
 // MARK: Tables behind charts
 
