@@ -72,6 +72,25 @@ struct HistoryOfChecksTests {
     }
   }
 
+  @Test("An import before the first check makes a folder that git ignores, and no file in a folder that exists")
+  func importedFolder() throws {
+    let other = try project()
+    _ = try other.check()
+    let lines = try history(.export, in: other).output
+    for (keys, folder) in [("", ".highwater"), ("history: kept/h.sqlite", "kept"), ("history: h.sqlite", ".")] {
+      let project = try project(keys: keys)
+      try project.shell("git init -q .")
+      try project.write(lines, to: "runs.jsonl")
+      #expect(try importing("runs.jsonl", into: project).errors == "added 1 run\n")
+      #expect(project.exists("\(folder)/.gitignore") == (folder != "."))
+      guard folder != "." else { continue }
+      try project.shell("git add -A")
+      #expect(try project.shell("git ls-files | paste -sd ' '") == "highwater.yml runs.jsonl")
+      // git does not track the history, so it is used.
+      #expect(try importing("runs.jsonl", into: project).errors == "added 0 runs, 1 already there\n")
+    }
+  }
+
   @Test("Nothing is written with `history: off`, `--history off`, or a comparison of two builds")
   func off() throws {
     let project = try project(keys: "history: off")
