@@ -44,6 +44,13 @@ struct SuiteFrameworkTests {
     #expect(labels("/work/app/a", "/usr/lib/go/src/strings") == ["a", "strings"])
   }
 
+  @Test("The setting for Go's collector leaves those of the user the last word")
+  func goVariables() {
+    guard case .listed(let listed) = SuiteFramework.go.method else { return }
+    #expect(listed.variables([:]) == ["GODEBUG": "gcstoptheworld=1"])
+    #expect(listed.variables(["GODEBUG": "gctrace=1"]) == ["GODEBUG": "gcstoptheworld=1,gctrace=1"])
+  }
+
   @Test("Options of `swift test` that only concern the run are left out of the build in the folder of the package")
   func swiftOptions() throws {
     let project = try UseCaseProject(holding: 8)

@@ -57,6 +57,8 @@ final class ListedSuite {
 
   private func run(_ test: ListedTest, number: Int, in root: String) -> TestRun? {
     var scenario = scenario(test.program.words + test.selection, in: test.program.folder, root: root)
+    let set = invocation.variables.merging(scenario.target.environment) { _, own in own }
+    scenario.target.environment.merge(tests.variables(set)) { _, new in new }
     scenario.target.environment.merge(test.program.variables) { _, own in own }
     scenario.expect = test.exits.map { ExpectedEnd(exits: $0) }
     scenario.interval = .milliseconds(10)

@@ -12,6 +12,8 @@ struct ListedTests: Sendable {
   let tests: @Sendable (_ output: [UInt8], _ program: TestProgram) -> [ListedTest]
   /// The arguments that list the tests which only run on demand, and are in the other list as well; nil if none are.
   var omitted: [String]?
+  /// The variables of each test, beside those that are set.
+  var variables: @Sendable (_ set: [String: String]) -> [String: String] = { _ in [:] }
   /// The exit codes of a list.
   var listingExits = [0]
 
