@@ -84,10 +84,23 @@ struct SuiteTests {
   }
 
   private static let environment = EnvironmentInfo(
-    name: "ci",
+    name: "here",
     fingerprint: Fingerprint(
-      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
-      memoryLimit: nil, kernel: "6.18.2", libc: "glibc 2.36", allocator: "", variables: ""))
+      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled", kernel: "6.1",
+      libc: "glibc"))
+
+  @Test("A skipped test is no part of the figures of the suite, which have those of the baseline beside them")
+  func skipped() throws {
+    var log = TestLog()
+    log.add(run("a", peak: 2) + run("b", peak: 9, .skipped), process: 1)
+    var suite = SuiteResult(
+      name: ScenarioName("unit"), framework: "junit", command: ["mvn"], environment: Self.environment,
+      hasBaseline: true, tests: SuiteComparison(with: baseline(["a": figures(2)]).tests).results(of: log))
+    let heaviest = ScenarioResult(of: suite).metrics.first { $0.metric == SuiteMetric.heaviest.name }
+    #expect(heaviest?.current?.median == heaviest?.baseline?.median && heaviest?.baseline != nil)
+    suite.hasBaseline = false
+    #expect(ScenarioResult(of: suite).metrics.allSatisfy { $0.baseline == nil })
+  }
 
   @Test("A suite that ended in the middle names the tests that had begun")
   func crash() throws {
@@ -156,12 +169,7 @@ struct SuiteTests {
       run("grown", peak: 50) + run("same", peak: 11) + run("new", peak: 3) + run("bad", peak: 9, .failed), process: 1)
     let base = baseline(["grown": figures(2), "same": figures(10), "gone": figures(1), "bad": figures(4)])
     var result = SuiteResult(
-      name: ScenarioName("tests"), framework: "pytest", command: ["pytest"],
-      environment: EnvironmentInfo(
-        name: "here",
-        fingerprint: Fingerprint(
-          architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled",
-          kernel: "6.1", libc: "glibc")))
+      name: ScenarioName("tests"), framework: "pytest", command: ["pytest"], environment: Self.environment)
     result.tests = SuiteComparison(with: base.tests).results(of: log)
     let next = SuiteBaseline(of: result, replacing: base, approval: base.approval)
     let expected: [String: Int64] = ["grown": 50, "same": 10, "new": 3, "bad": 4]

@@ -120,6 +120,21 @@ struct SuiteUseTests {
     #expect(
       outcome.text.contains("makes another test need more: e needs 42.0 MiB instead of 2.0 MiB"), "\(outcome.text)")
     #expect(outcome.text.contains("e needs 42.0 MiB instead of 2.0 MiB because of b; alone it does not"))
+    // Its row has the figures of the test that needs more.
+    #expect(outcome.text.contains(#/test\.e\.peak +2\.0 MiB → 42\.0 MiB/#), "\(outcome.text)")
+  }
+
+  @Test("A test that needs more in one run only passes with a note")
+  func once() throws {
+    let project = try approved(Tests(["a": 2, "b": 2]))
+    project.measurer.follow { scenario, _ in
+      let isFirst = scenario.target.environment["HIGHWATER_ONLY"] == nil
+      return Tests(["a": 2, "b": isFirst ? 30 : 2]).recording(of: scenario)
+    }
+    let outcome = try project.run(variables: ["TMPDIR": project.path]) {
+      try SuiteCheck(command: ["pytest", "-q"]).run(in: $0)
+    }
+    #expect(outcome.code == .pass && outcome.text.contains("1 test needed more than was approved in one run only: b"))
   }
 
   @Test("A test that keeps more is a regression, also where what tests share is taken down in the last one of a run")

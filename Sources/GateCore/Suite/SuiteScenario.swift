@@ -68,8 +68,10 @@ extension ScenarioResult {
 
 extension SuiteResult {
   fileprivate var summaryMetrics: [MetricResult] {
-    let measured = tests.compactMap(\.run.figures)
-    let approved = tests.compactMap { $0.run.figures == nil ? nil : $0.baseline?.figures }
+    // A skipped test has figures, too, as where a method before it ran.
+    let counted = tests.filter { $0.run.outcome != .skipped && $0.run.figures != nil }
+    let measured = counted.compactMap(\.run.figures)
+    let approved = counted.compactMap(\.baseline?.figures)
     return SuiteMetric.allCases.compactMap { metric in
       guard let now = metric.value(of: measured) else { return nil }
       // Of a part of the tests it would be another figure.
@@ -118,12 +120,12 @@ extension TestResult {
 
   fileprivate var metricResult: MetricResult? {
     guard let reason else { return nil }
-    let (metric, known, to, allowed) = reason.figures
-    let from = if case .showsIn = reason { baseline?.figures[metric] } else { known }
+    let (metric, from, to, allowed) = reason.figures
     let limit: Bytes? = if case .overLimit(let limit) = reason { limit } else { nil }
+    let name = if case .showsIn(let other, _, _, _) = reason { other } else { test.name }
     let now = to ?? run.figures?[metric]
     return MetricResult(
-      rule: GateRule(metric: .test(test.name, metric), tolerance: nil, limit: limit.map { .size($0) }), unit: "bytes",
+      rule: GateRule(metric: .test(name, metric), tolerance: nil, limit: limit.map { .size($0) }), unit: "bytes",
       verdict: verdict, baseline: from.map { ValueSummary(median: Double($0.count), count: 1) },
       current: now.map { ValueSummary(median: Double($0.count), count: 1) },
       change: .init(from: from.map { Double($0.count) }, to: now.map { Double($0.count) }),
@@ -141,7 +143,7 @@ extension MetricResult.Change {
 }
 
 extension TestReason {
-  /// The figure that it is about, what was approved, what is now, and the rise that is allowed, as far as it says.
+  /// The figure that it is about (``showsIn`` is about another test), what was approved, what is now, and the rise that is allowed, as far as it says.
   fileprivate var figures: (metric: TestMetric, from: Bytes?, to: Bytes?, allowed: Bytes?) {
     switch self {
     case .outcome, .overLimit, .ambiguous: (.peak, nil, nil, nil)
@@ -149,10 +151,8 @@ extension TestReason {
     case .fallen(let metric, let from, let to), .takenOver(let metric, let from, let to),
       .notRepeated(let metric, let from, let to), .suspected(let metric, let from, let to),
       .undecided(let metric, let from, let to), .notRunAlone(let metric, let from, let to),
-      .becauseOfOthers(let metric, let from, let to, _):
+      .becauseOfOthers(let metric, let from, let to, _), .showsIn(_, let metric, let from, let to):
       (metric, from, to, nil)
-    // The others are of the test that it shows in.
-    case .showsIn(_, let metric, _, _): (metric, nil, nil, nil)
     }
   }
 }

@@ -23,9 +23,10 @@ struct NoteList {
     self.hidden = hidden.count > 1 && detail != .verbose ? hidden : []
   }
 
-  /// The shown notes that only this scenario has.
+  /// The shown notes that only this scenario has, and those of its suite.
   func own(of scenario: ScenarioResult) -> [String] {
-    shown(of: scenario).filter { counts[$0, default: 1] == 1 }.map { $0.text(in: scenario) }
+    let ofSuite = scenario.suite?.notes(atMost: detail == .verbose ? .max : Self.mostNames) ?? []
+    return shown(of: scenario).filter { counts[$0, default: 1] == 1 }.map { $0.text(in: scenario) } + ofSuite
   }
 
   /// Writes notes that only one of these scenarios has, with its name.

@@ -67,7 +67,6 @@ struct ScenarioBlock {
     let others = suite.tests.count { [.regression, .inconclusive, .improved].contains($0.verdict) } - listed
     if others > 0 { page.paragraph("and \(Format.count(others, "other test")), which the result file has", indent: 2) }
     if isVerbose || scenario.verdict == .noBaseline { TestTable.heaviest(of: suite).write(to: &page, indent: 2) }
-    for note in suite.notes(atMost: isVerbose ? .max : 3) { page.paragraph(note, indent: 2, label: "note: ") }
     for hint in suite.hints { page.paragraph(hint, indent: 2, label: "hint: ") }
   }
 

@@ -50,7 +50,8 @@ struct SuiteRunner {
 
   /// Runs the suite, or only the given tests in that order, in this checkout or in that of another commit at a path.
   ///
-  /// - Parameter loadingAll: whether files without a chosen test are loaded as well, which takes time.
+  /// With `loadingAll`, files without a chosen test are loaded as well, which takes time.
+  ///
   /// - Returns: nil after an interruption.
   func run(
     _ only: [String]? = nil, loadingAll: Bool = true, in checkout: String? = nil, _ purpose: Progress.Repetition
