@@ -10,7 +10,7 @@ struct SuiteUseTests {
   private struct Tests {
     var own: [String: Int] = [:]
     var order: [String] = []
-    var after: (cause: String, test: String, more: Int)?
+    var after: (causes: Set<String>, test: String, more: Int)?
     /// What each keeps, and what the first test of a run takes for all and the last gives back, as a fixture does.
     var kept: [String: Int] = [:]
     var shared = 0
@@ -30,7 +30,7 @@ struct SuiteUseTests {
         seen.insert(test)
         let fixture = (test == names.first ? shared : 0) - (test == names.last ? shared : 0)
         let resident = (30 + (kept[test] ?? 0) + fixture) << 20
-        let more = after.map { $0.test == test && seen.contains($0.cause) ? $0.more : 0 } ?? 0
+        let more = after.map { $0.test == test && !seen.isDisjoint(with: $0.causes) ? $0.more : 0 } ?? 0
         let peak = (30 + (own[test] ?? 0) + more) << 20
         let begin = #"{"event": "begin", "test": "\#(test)", "file": "t.py", "line": 7, "resident": \#(30 << 20), "#
         let end = #"{"event": "end", "test": "\#(test)", "outcome": "\#(outcome[test] ?? "passed")", "seconds": 0.1, "#
@@ -114,7 +114,7 @@ struct SuiteUseTests {
     let names: KeyValuePairs = ["a": 2, "b": 2, "c": 2, "d": 2, "e": 2]
     let project = try approved(Tests(names))
     var tests = Tests(names)
-    tests.after = ("b", "e", 40)
+    tests.after = (["b"], "e", 40)
     let outcome = try suite(tests, in: project)
     #expect(outcome.code == .regression)
     #expect(
@@ -122,6 +122,16 @@ struct SuiteUseTests {
     #expect(outcome.text.contains("e needs 42.0 MiB instead of 2.0 MiB because of b; alone it does not"))
     // Its row has the figures of the test that needs more.
     #expect(outcome.text.contains(#/test\.e\.peak +2\.0 MiB → 42\.0 MiB/#), "\(outcome.text)")
+  }
+
+  @Test("Of several tests of a file that make another one need more, the first is the regression")
+  func firstUsers() throws {
+    let names: KeyValuePairs = ["a": 2, "b": 2, "c": 2, "d": 2, "e": 2]
+    let project = try approved(Tests(names))
+    var tests = Tests(names)
+    tests.after = (["b", "c", "d"], "e", 40)
+    let outcome = try suite(tests, in: project)
+    #expect(outcome.code == .regression && outcome.text.contains("because of b; alone it does not"), "\(outcome.text)")
   }
 
   @Test("A test that needs more in one run only passes with a note")

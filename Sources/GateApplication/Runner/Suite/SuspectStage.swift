@@ -232,13 +232,30 @@ struct SuspectStage {
   private func cause(of suspect: Suspect) throws -> TestResult? {
     let before = result.tests.before(result.tests[suspect.index])
     var search = CauseSearch(before: before.map(\.test.name))
-    var number = 1
     while let names = search.next {
-      let run = try run(names + endingWith(suspect.index), of: suspect.name, number: number, of: number)
-      guard let run else { return nil }
-      search.add(needsMore: run.figures(of: suspect.name).map { shows($0, suspect) } ?? false)
-      number += 1
+      guard let needsMore = try needsMore(suspect, after: names) else { return nil }
+      search.add(needsMore: needsMore)
     }
-    return search.cause.flatMap { cause in before.first { $0.test.name == cause } }
+    guard let cause = search.cause.flatMap({ cause in before.first { $0.test.name == cause } }) else { return nil }
+    return try firstUser(like: cause, for: suspect)
+  }
+
+  /// Of the tests of a file after each of which another one needs more, the first: what a fixture does belongs to it.
+  private func firstUser(like cause: TestResult, for suspect: Suspect) throws -> TestResult {
+    let users = result.tests.before(cause).filter { $0.test.file != nil && $0.test.file == cause.test.file }
+    guard try !users.isEmpty && needsMore(suspect, after: users.map(\.test.name)) == true else { return cause }
+    var (least, most) = (1, users.count)
+    while least < most {
+      let middle = (least + most) / 2
+      let needsMore = try needsMore(suspect, after: users.prefix(middle).map(\.test.name)) == true
+      if needsMore { most = middle } else { least = middle + 1 }
+    }
+    return users[most - 1]
+  }
+
+  /// Whether a test needs more after these; nil after an interruption.
+  private func needsMore(_ suspect: Suspect, after names: [String]) throws -> Bool? {
+    guard let run = try run(names + endingWith(suspect.index), of: suspect.name) else { return nil }
+    return run.figures(of: suspect.name).map { shows($0, suspect) } ?? false
   }
 }
