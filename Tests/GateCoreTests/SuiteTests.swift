@@ -71,6 +71,25 @@ struct SuiteTests {
     #expect(comparison.missing(from: log) == ["gone"])
   }
 
+  @Test("Objects that a test keeps in memory that was free before make it a suspect, if they were counted before")
+  func objects() throws {
+    let test = SuiteTest("a")
+    var log = TestLog()
+    log.add(
+      [
+        TestEvent(.begin(isReset: true), of: test, resident: mebibytes(30), peak: mebibytes(30)),
+        TestEvent(
+          .end(.passed, after: .seconds(1)), of: test, resident: mebibytes(30), peak: mebibytes(31),
+          objects: mebibytes(4)),
+      ], process: 1)
+    func reason(_ before: TestFigures) -> TestReason? {
+      SuiteComparison(with: baseline(["a": before]).tests).results(of: log).first?.reason
+    }
+    let counted = TestFigures(peak: mebibytes(1), objects: mebibytes(1))
+    #expect(reason(counted) == .suspected(metric: .objects, from: mebibytes(1), to: mebibytes(4)))
+    #expect(reason(figures(1)) == nil)
+  }
+
   @Test("A limit decides without a baseline")
   func limit() throws {
     var log = TestLog()

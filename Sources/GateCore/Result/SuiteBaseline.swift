@@ -9,14 +9,15 @@ package struct SuiteBaseline: Sendable, Equatable, Codable {
   package struct Entry: Sendable, Hashable, Codable {
     package var peak: Bytes
     package var kept: Bytes
+    package var objects: Bytes?
     /// The largest difference between two runs of the approved build, if it is above the tolerance.
     package var spread: Bytes?
 
     package init(_ figures: TestFigures, spread: Bytes? = nil) {
-      (peak, kept, self.spread) = (figures.peak, figures.kept, spread)
+      (peak, kept, objects, self.spread) = (figures.peak, figures.kept, figures.objects, spread)
     }
 
-    package var figures: TestFigures { TestFigures(peak: peak, kept: kept) }
+    package var figures: TestFigures { TestFigures(peak: peak, kept: kept, objects: objects) }
   }
 
   package init(
@@ -55,6 +56,8 @@ package struct SuiteTolerance: Sendable, Equatable {
 extension SuiteBaseline.Entry {
   /// What a figure is above the approved one, if that is more than the tolerance allows; nil if it is not.
   func rise(of metric: TestMetric, to figures: TestFigures, beyond tolerance: SuiteTolerance) -> Bytes? {
+    // Nothing is known of objects where they were not counted.
+    if metric == .objects, objects == nil { return nil }
     let rise = figures[metric] - self.figures[metric]
     return rise > allowed(of: metric, tolerance) ? rise : nil
   }

@@ -23,22 +23,26 @@ package struct TestFigures: Sendable, Hashable, Codable {
   package var peak: Bytes
   /// The rise of resident memory from the begin to the end; zero if it fell, or for a test with a process of its own.
   package var kept: Bytes
+  /// What the objects that it keeps take at least in Python's own allocator, also in memory that was resident before; nil in
+  /// other languages.
+  package var objects: Bytes?
 
-  package init(peak: Bytes, kept: Bytes = .zero) {
-    (self.peak, self.kept) = (peak, kept)
+  package init(peak: Bytes, kept: Bytes = .zero, objects: Bytes? = nil) {
+    (self.peak, self.kept, self.objects) = (peak, kept, objects)
   }
 
   package subscript(metric: TestMetric) -> Bytes {
     switch metric {
     case .peak: peak
     case .kept: kept
+    case .objects: objects ?? .zero
     }
   }
 }
 
 /// A figure of a test (``TestFigures``).
 package enum TestMetric: String, Sendable, CaseIterable, Codable {
-  case peak, kept
+  case peak, kept, objects
 }
 
 /// One run of a test.

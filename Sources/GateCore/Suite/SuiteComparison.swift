@@ -67,7 +67,8 @@ package struct SuiteComparison: Sendable {
   /// What a test keeps is also a part of its peak, and says more.
   package func rise(from entry: SuiteBaseline.Entry, to figures: TestFigures) -> TestMetric? {
     func rise(_ metric: TestMetric) -> Bytes? { entry.rise(of: metric, to: figures, beyond: tolerance) }
-    guard let kept = rise(.kept) else { return rise(.peak) == nil ? nil : .peak }
-    return rise(.peak).map { $0.count > 2 * kept.count } == true ? .peak : .kept
+    let held = [TestMetric.kept, .objects].first { rise($0) != nil }
+    guard let held, let least = rise(held) else { return rise(.peak) == nil ? nil : .peak }
+    return rise(.peak).map { $0.count > 2 * least.count } == true ? .peak : held
   }
 }

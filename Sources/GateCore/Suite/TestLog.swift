@@ -10,9 +10,11 @@ package struct TestEvent: Sendable, Equatable {
   package var resident: Bytes
   /// The high-water mark of resident memory.
   package var peak: Bytes
+  /// Of an end: what the new objects take (``TestFigures/objects``).
+  package var objects: Bytes?
 
-  package init(_ kind: Kind, of test: SuiteTest, resident: Bytes, peak: Bytes) {
-    (self.kind, self.test, self.resident, self.peak) = (kind, test, resident, peak)
+  package init(_ kind: Kind, of test: SuiteTest, resident: Bytes, peak: Bytes, objects: Bytes? = nil) {
+    (self.kind, self.test, self.resident, self.peak, self.objects) = (kind, test, resident, peak, objects)
   }
 }
 
@@ -80,7 +82,8 @@ package struct TestLog: Sendable, Equatable {
     guard let place = places[end.test.name], case .begin(let isReset) = begun.kind else { return }
     let peak = max(end.peak, end.resident, begun.resident)
     runs[place].outcome = outcome
-    runs[place].figures = TestFigures(peak: peak - begun.resident, kept: max(.zero, end.resident - begun.resident))
+    runs[place].figures = TestFigures(
+      peak: peak - begun.resident, kept: max(.zero, end.resident - begun.resident), objects: end.objects)
     runs[place].isExact = isReset || end.peak > begun.peak
     runs[place].duration = time
   }

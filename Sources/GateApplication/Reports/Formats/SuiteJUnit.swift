@@ -39,7 +39,8 @@ enum SuiteJUnit {
   /// In bytes.
   private static func properties(of test: TestResult) -> XMLElement? {
     guard let figures = test.run.figures else { return nil }
-    let values = TestMetric.allCases.flatMap { metric -> [(String, Bytes)] in
+    let metrics = TestMetric.allCases.filter { $0 != .objects || figures.objects != nil }
+    let values = metrics.flatMap { metric -> [(String, Bytes)] in
       let approved = test.baseline.map { [("\(metric.rawValue).baseline", $0.figures[metric])] } ?? []
       return [(metric.rawValue, figures[metric])] + approved
     }

@@ -39,7 +39,12 @@ extension TestReason {
 extension TestMetric {
   /// As in `needs 52.1 MiB instead of 1.2 MiB`.
   fileprivate func change(_ from: Bytes, _ to: Bytes) -> String {
-    let verb = self == .peak ? "needs" : "keeps"
+    let verb =
+      switch self {
+      case .peak: "needs"
+      case .kept: "keeps"
+      case .objects: "keeps objects of"
+      }
     return "\(verb) \(Format.amount(to)) instead of \(Format.amount(from))"
   }
 }

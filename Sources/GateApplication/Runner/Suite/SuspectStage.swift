@@ -209,7 +209,7 @@ struct SuspectStage {
   /// sets up what it shares with that one.
   private mutating func decideFirstUser(_ suspect: Suspect, by again: SuiteRun) throws -> Bool {
     let names = endingWith(suspect.index)
-    guard suspect.decision.metric == .kept, names.count > 1, let figures = again.figures(of: suspect.name) else {
+    guard suspect.decision.metric != .peak, names.count > 1, let figures = again.figures(of: suspect.name) else {
       return false
     }
     let before = result.tests.before(result.tests[suspect.index]).suffix(1).map(\.test.name)

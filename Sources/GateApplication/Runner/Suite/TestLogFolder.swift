@@ -54,7 +54,8 @@ struct TestLogFolder {
     case .end:
       guard let outcome = line.outcome else { return nil }
       let time = Duration.seconds(min(max(0, line.seconds ?? 0), 1e9))
-      return TestEvent(.end(outcome, after: time), of: test, resident: line.resident, peak: line.peak)
+      return TestEvent(
+        .end(outcome, after: time), of: test, resident: line.resident, peak: line.peak, objects: line.objects)
     }
   }
 }
@@ -68,6 +69,7 @@ private struct LogLine: Decodable {
   let line: Int?
   let resident: Bytes
   let peak: Bytes
+  let objects: Bytes?
   let reset: Bool?
   let outcome: TestRun.Outcome?
   let seconds: Double?

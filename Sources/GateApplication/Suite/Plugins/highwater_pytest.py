@@ -21,8 +21,8 @@ fstat, getpid, pread, unlink, write = os.fstat, os.getpid, os.pread, os.unlink, 
 
 # A test that keeps this much may leave more than it holds: memory that is free, but still resident, and garbage.
 TRIMMED = 1 << 20
-# What a block of Python's own allocator takes at least on average: such as 48 for a tuple of one, 64 for a short text. Blocks
-# tell what is kept in memory that was free before, in which resident memory does not rise.
+# What a block of Python's own allocator takes: 48 for a tuple of one, 64 for a short text. Blocks tell what is kept in memory
+# that was free before, in which resident memory does not rise.
 BLOCK = 48
 blocks = getattr(sys, "getallocatedblocks", lambda: 0)
 
@@ -127,17 +127,17 @@ class Log:
     def end(self, test, outcome):
         resident, peak = self.memory()
         seconds = round(monotonic() - self.started, 6)
-        if max(resident, self.held()) - self.resident > TRIMMED:
+        if max(resident - self.resident, self.objects()) > TRIMMED:
             # What it keeps is what it does not free, and no garbage.
             collect()
             trim()
             resident, _ = self.memory()
-        resident = max(resident, self.held())
-        self.write(event="end", test=test, outcome=outcome, resident=resident, peak=peak, seconds=seconds)
+        figures = {"resident": resident, "peak": peak, "objects": self.objects()}
+        self.write(event="end", test=test, outcome=outcome, seconds=seconds, **figures)
 
-    def held(self):
-        """Resident memory at the begin, and what the new blocks take at least."""
-        return self.resident + BLOCK * (blocks() - self.blocks)
+    def objects(self):
+        """What the blocks take that are new since the begin."""
+        return max(0, BLOCK * (blocks() - self.blocks))
 
     def write(self, **fields):
         line = dumps(fields).encode() + b"\n"
