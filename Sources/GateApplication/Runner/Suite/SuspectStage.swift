@@ -38,9 +38,13 @@ struct SuspectStage {
     }
     let (risen, cleared) = try runAlone(suspects)
     let again = try runAgain(upTo: (other == nil ? risen : []) + cleared)
-    let firstUsers = try findCauses(of: cleared, shownBy: again)
+    var left = stillRisen(cleared, in: again)
+    if other == nil {
+      left = try clear(left, without: risen.map { result.tests[$0.index] } + result.tests.filter(\.isNew))
+    }
+    let firstUsers = try findCauses(of: left, shownBy: again)
     try decide(risen, by: again)
-    if other == nil { try clear(risen + firstUsers) }
+    if other == nil { try clearRisen(risen + firstUsers) }
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
@@ -144,25 +148,34 @@ struct SuspectStage {
     }
   }
 
-  /// Clears those that need no more than was approved if the changed tests before them do not run.
+  /// Clears regressions because of other ones.
   ///
   /// A test may need as much alone for another reason: it then loads the modules that others have loaded in the suite.
-  private mutating func clear(_ risen: [Suspect]) throws {
+  private mutating func clearRisen(_ risen: [Suspect]) throws {
     var suspects = risen.filter { result.tests[$0.index].verdict == .regression }.sorted { $0.index < $1.index }
-    guard let last = suspects.last?.index else { return }
-    let processes = Set(suspects.map { result.tests[$0.index].run.process })
-    let tests = result.tests[...last].filter { processes.contains($0.run.process) }
-    var changed = tests.filter { test in
+    var changed = result.tests.filter { test in
       let isOther = test.isNew || test.verdict == .regression || blamed[test.test.name] != nil
       return isOther && !suspects.contains { $0.name == test.test.name }
     }
-    if changed.isEmpty { changed = [result.tests[suspects.removeFirst().index]] }
-    guard let cause = changed.first(where: { !$0.isNew }) ?? changed.first, !suspects.isEmpty else { return }
+    if changed.isEmpty, !suspects.isEmpty { changed = [result.tests[suspects.removeFirst().index]] }
+    _ = try clear(suspects, without: changed)
+  }
+
+  /// Clears those that need no more than was approved if the changed tests before them do not run.
+  ///
+  /// - Returns: the others.
+  private mutating func clear(_ suspects: [Suspect], without changed: [TestResult]) throws -> [Suspect] {
+    guard let last = suspects.map(\.index).max() else { return suspects }
+    let processes = Set(suspects.map { result.tests[$0.index].run.process })
     let omitted = Set(changed.map(\.test.name))
-    let run = try run(tests.dropLast().map(\.test.name).filter { !omitted.contains($0) } + endingWith(last))
-    for suspect in suspects {
-      guard let figures = run?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else { continue }
+    let before = result.tests[..<last].filter { processes.contains($0.run.process) }
+    let causes = before.filter { omitted.contains($0.test.name) }
+    guard let cause = causes.first(where: { !$0.isNew }) ?? causes.first else { return suspects }
+    let run = try run(before.map(\.test.name).filter { !omitted.contains($0) } + endingWith(last))
+    return suspects.filter { suspect in
+      guard let figures = run?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else { return true }
       result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
+      return false
     }
   }
 
@@ -171,16 +184,19 @@ struct SuspectStage {
   /// More causes than these are one change of something else.
   private static let mostCauses = 3
 
-  /// - Returns: those that have no other cause than what they are the first to use.
-  private mutating func findCauses(of cleared: [Suspect], shownBy again: SuiteRun?) throws -> [Suspect] {
-    var firstUsers: [Suspect] = []
-    var left = cleared.filter { suspect in
-      if let figures = again?.figures(of: suspect.name) { return shows(figures, suspect) }
-      return again != nil
-    }
-    for suspect in cleared where again != nil && !left.contains(where: { $0.index == suspect.index }) {
+  /// Those that need more in a second run of the suite as well; the others have passed.
+  private mutating func stillRisen(_ cleared: [Suspect], in again: SuiteRun?) -> [Suspect] {
+    guard let again else { return [] }
+    return cleared.filter { suspect in
+      guard let figures = again.figures(of: suspect.name), !shows(figures, suspect) else { return true }
       result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: nil)
+      return false
     }
+  }
+
+  /// - Returns: those that have no other cause than what they are the first to use.
+  private mutating func findCauses(of suspects: [Suspect], shownBy again: SuiteRun?) throws -> [Suspect] {
+    var (left, firstUsers): ([Suspect], [Suspect]) = (suspects, [])
     for _ in 0..<Self.mostCauses {
       guard let first = left.first else { break }
       if let again, try decideFirstUser(first, by: again) {
