@@ -108,7 +108,7 @@ struct SuiteTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled", kernel: "6.1",
       libc: "glibc"))
 
-  @Test("A skipped test is no part of the figures of the suite, which have those of the baseline beside them")
+  @Test("A skipped test does not count in the figures of the suite, and those of the baseline stand beside them")
   func skipped() throws {
     var log = TestLog()
     log.add(run("a", peak: 2) + run("b", peak: 9, .skipped), process: 1)
