@@ -72,6 +72,11 @@ struct SuspectStage {
     return [result.tests[index].test.name] + (next.map { [$0.test.name] } ?? [])
   }
 
+  /// The name of the test before one in its process; none before the first.
+  private func previous(_ index: Int) -> [String] {
+    result.tests.before(result.tests[index]).suffix(1).map(\.test.name)
+  }
+
   // MARK: Without the tests before them
 
   /// Tells the suspects apart that also need more without the tests before them.
@@ -110,13 +115,13 @@ struct SuspectStage {
   /// - Returns: the figures; those of the first run that does not explain the rise are the only ones. Empty if it cannot be
   ///   run alone.
   private func runAlone(_ suspect: Suspect, in checkout: String? = nil) throws -> [TestFigures] {
-    let neighbours = result.tests.before(result.tests[suspect.index]).suffix(1).map(\.test.name)
+    let neighbours = previous(suspect.index) + endingWith(suspect.index)
     var alone: [TestFigures] = []
     for number in 1...SuspectDecision.runs {
       let isAlone = number == 1 || other != nil
       // The first run loads no other files: it is quick, and clears most.
       let run = try run(
-        isAlone ? [suspect.name] : neighbours + endingWith(suspect.index), loadingAll: number > 1, of: suspect.name,
+        isAlone ? [suspect.name] : neighbours, loadingAll: number > 1, of: suspect.name,
         in: checkout, number: number, of: SuspectDecision.runs)
       guard let figures = run?.figures(of: suspect.name) else { return [] }
       guard checkout != nil || suspect.decision.explainsRise(figures) else { return [figures] }
@@ -125,12 +130,16 @@ struct SuspectStage {
     return alone
   }
 
+  /// The tests that ran in the processes of these before the last of them.
+  private func tests(beforeLastOf suspects: [Suspect]) -> (last: Int, tests: [TestResult])? {
+    guard let last = suspects.map(\.index).max() else { return nil }
+    let processes = Set(suspects.map { result.tests[$0.index].run.process })
+    return (last, result.tests[..<last].filter { processes.contains($0.run.process) })
+  }
+
   /// Runs the suspects again, after the tests that ran before them in their processes.
   private func runAgain(upTo suspects: [Suspect]) throws -> SuiteRun? {
-    let indices = suspects.map(\.index)
-    guard let last = indices.max() else { return nil }
-    let processes = Set(indices.map { result.tests[$0].run.process })
-    let before = result.tests[..<last].filter { processes.contains($0.run.process) }
+    guard let (last, before) = tests(beforeLastOf: suspects) else { return nil }
     return try run(before.map(\.test.name) + endingWith(last))
   }
 
@@ -142,10 +151,14 @@ struct SuspectStage {
       if let other {
         result.tests[index] = decision.decided(alone: suspect.alone, before: try runAlone(suspect, in: other))
       } else if let figures = again?.figures(of: suspect.name) {
-        let moved = result.moved(before: result.tests[index])
-        result.tests[index] = decision.decided(alone: suspect.alone, again: figures, moved: moved)
+        decide(suspect, alone: suspect.alone, again: figures)
       }
     }
+  }
+
+  private mutating func decide(_ suspect: Suspect, alone: [TestFigures], again: TestFigures) {
+    let moved = result.moved(before: result.tests[suspect.index])
+    result.tests[suspect.index] = suspect.decision.decided(alone: alone, again: again, moved: moved)
   }
 
   /// Clears regressions because of other ones.
@@ -165,10 +178,8 @@ struct SuspectStage {
   ///
   /// - Returns: the others.
   private mutating func clear(_ suspects: [Suspect], without changed: [TestResult]) throws -> [Suspect] {
-    guard let last = suspects.map(\.index).max() else { return suspects }
-    let processes = Set(suspects.map { result.tests[$0.index].run.process })
+    guard let (last, before) = tests(beforeLastOf: suspects) else { return suspects }
     let omitted = Set(changed.map(\.test.name))
-    let before = result.tests[..<last].filter { processes.contains($0.run.process) }
     let causes = before.filter { omitted.contains($0.test.name) }
     guard let cause = causes.first(where: { !$0.isNew }) ?? causes.first else { return suspects }
     let run = try run(before.map(\.test.name).filter { !omitted.contains($0) } + endingWith(last))
@@ -228,15 +239,14 @@ struct SuspectStage {
     guard suspect.decision.metric != .peak, names.count > 1, let figures = again.figures(of: suspect.name) else {
       return false
     }
-    let before = result.tests.before(result.tests[suspect.index]).suffix(1).map(\.test.name)
+    let before = previous(suspect.index)
     var alone: [TestFigures] = []
     for start in before.isEmpty ? [[]] : [[], before] {
       let run = try run(start + names, of: suspect.name)
       guard let figures = run?.figures(of: suspect.name), suspect.decision.explainsRise(figures) else { return false }
       alone.append(figures)
     }
-    let moved = result.moved(before: result.tests[suspect.index])
-    result.tests[suspect.index] = suspect.decision.decided(alone: alone, again: figures, moved: moved)
+    decide(suspect, alone: alone, again: figures)
     return true
   }
 
