@@ -59,12 +59,10 @@ extension ProjectKind {
     let folders = [nil] + repository.folders(in: ".").map(Optional.some)
     guard let folder = folders.first(where: { repository.isFile(path($0, "manage.py")) }) else { return [] }
     let site = repository.folders(in: folder ?? ".").first { repository.isFile(path(folder, $0, "wsgi.py")) }
-    var all = site.map { gunicorn("\($0).wsgi", interpreter) } ?? []
-    all = withModules(all, in: folder)
+    let server = withModules(site.map { gunicorn("\($0).wsgi", interpreter) } ?? [], in: folder)
     let manage = path(folder, "manage.py")
-    all.append(
-      StartCandidate([interpreter, manage, "runserver", "--noreload", "127.0.0.1:\(FreePort.placeholder)"]))
-    return all.map { candidate in
+    let own = StartCandidate([interpreter, manage, "runserver", "--noreload", "127.0.0.1:\(FreePort.placeholder)"])
+    return (server + [own]).map { candidate in
       var candidate = candidate
       candidate.name = site
       return candidate

@@ -71,14 +71,17 @@ struct EventList {
 
   func run(in invocation: Invocation) throws -> ExitCode {
     let console = invocation.console
-    let history = try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
-    let wanted = Set(try history.scenarios(named: names))
+    let wanted = names.isEmpty ? [] : Set(try scenarios(in: invocation))
     let trend = try options.trend(of: options.projectOfHistory(in: invocation), in: invocation)
     let events = trend.events.filter { wanted.isEmpty || !wanted.isDisjoint(with: $0.scenarios) }
     if events.isEmpty { console.say("the history has no events" + (names.isEmpty ? "" : " of these scenarios")) }
     let shown = Array(events.prefix(limit))
     console.print(EventReport.text(shown, isDetailed: console.detail == .verbose, style: console.style()))
     return .pass
+  }
+
+  private func scenarios(in invocation: Invocation) throws -> [ScenarioName] {
+    try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation).scenarios(named: names)
   }
 }
 

@@ -116,16 +116,16 @@ extension SuiteResult {
     let more = explained.count - most
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
     let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
-    let single = tests.filter { if case .notRepeated? = $0.reason { true } else { false } }.map(\.test.name)
-    let once =
-      single.isEmpty
-      ? []
-      : [
-        "\(Format.count(single.count, "test")) needed more than was approved in one run only: "
-          + single.prefix(3).map(TerminalText.safe).joined(separator: ", ")
-      ]
     let unused = unusedLimits.map { "the limit of `\(TerminalText.safe($0))` fits no test" }
-    return inexact + once + unused + explained.prefix(most) + rest + removed
+    return inexact + [onceText].compactMap(\.self) + unused + explained.prefix(most) + rest + removed
+  }
+
+  /// The tests that did not rise again, of which the first three are named; nil if there are none.
+  private var onceText: String? {
+    let names = tests.filter { if case .notRepeated? = $0.reason { true } else { false } }.map(\.test.name)
+    guard !names.isEmpty else { return nil }
+    return "\(Format.count(names.count, "test")) needed more than was approved in one run only: "
+      + names.prefix(3).map(TerminalText.safe).joined(separator: ", ")
   }
 
   /// What would decide the tests that are undecided.

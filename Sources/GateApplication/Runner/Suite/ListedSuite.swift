@@ -10,6 +10,8 @@ final class ListedSuite {
   private let scratch: String
   private let output: String
   private let invocation: Invocation
+  /// What the framework sets for each test.
+  private let variables: [String: String]
   /// By the root of the checkout.
   private var known: [String: [ListedTest]] = [:]
   /// The last lines of the last test that failed.
@@ -18,6 +20,7 @@ final class ListedSuite {
   init(_ tests: ListedTests, _ scenario: Scenario, scratch: String, output: String, _ invocation: Invocation) {
     (self.tests, self.scenario, self.scratch) = (tests, scenario, scratch)
     (self.output, self.invocation) = (output, invocation)
+    variables = tests.variables(invocation.variables.merging(scenario.target.environment) { _, own in own })
   }
 
   /// Why the tests cannot be listed.
@@ -57,8 +60,7 @@ final class ListedSuite {
 
   private func run(_ test: ListedTest, number: Int, in root: String) -> TestRun? {
     var scenario = scenario(test.program.words + test.selection, in: test.program.folder, root: root)
-    let set = invocation.variables.merging(scenario.target.environment) { _, own in own }
-    scenario.target.environment.merge(tests.variables(set)) { _, new in new }
+    scenario.target.environment.merge(variables) { _, new in new }
     scenario.target.environment.merge(test.program.variables) { _, own in own }
     scenario.expect = test.exits.map { ExpectedEnd(exits: $0) }
     scenario.interval = .milliseconds(10)
