@@ -16,9 +16,12 @@
 /// SerialGC returns 0, 10, 40 and 100 % of what is free in collections after one another (`ShrinkHeapInSteps`).
 #define SERIAL_COLLECTIONS 4
 
-/// G1 begins to return memory after 100 ms, on a thread of its own (G1UncommitRegionTask of OpenJDK, since version 16).
+/// G1 returns memory on a thread of its own: it begins after 100 ms, and goes on each 10 ms with at most 128 MiB
+/// (G1UncommitRegionTask of OpenJDK, since version 16).
 #define G1_DELAY INT64_C(130000000)
-#define G1_LONGEST INT64_C(300000000)
+#define G1_PAUSE INT64_C(45000000)
+/// Only a program that returns memory of its own for as long would reach it.
+#define G1_LONGEST INT64_C(20000000000)
 
 /// The bean that sets options of the running virtual machine; NULL if it has none.
 static hw_object bean;
@@ -82,17 +85,25 @@ static void set_options(void *jni, int is_for_trim) {
 
 // MARK: - Collections
 
+/// What the heap takes of the address space, in bytes; -1 if that is unknown.
+static int64_t heap_size(void *jni) {
+  hw_object class = hw_find_class(jni, "java/lang/Runtime");
+  hw_method get = hw_has_failed(jni) ? NULL : hw_find_static(jni, class, "getRuntime", "()Ljava/lang/Runtime;");
+  hw_object runtime = get == NULL ? NULL : hw_call_static(jni, class, get, NULL);
+  hw_method total = runtime == NULL ? NULL : hw_method_of(jni, runtime, "totalMemory", "()J");
+  int64_t size = total == NULL ? -1 : hw_call_long(jni, runtime, total);
+  return hw_has_failed(jni) ? -1 : size;
+}
+
 /// Waits until G1 has returned what is free.
 static void wait_for_g1(void) {
-  int64_t begin = hw_time(), last_change = begin, resident = hw_resident();
-  int64_t now = begin;
-  int has_changed = 0;
-  while (now - last_change < (has_changed ? G1_DELAY / 4 : G1_DELAY) && now - begin < G1_LONGEST) {
+  int64_t begin = hw_time(), now = begin, last_change = begin, pause = G1_DELAY, resident = hw_resident();
+  while (now - last_change < pause && now - begin < G1_LONGEST) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     now = hw_time();
     int64_t size = hw_resident();
     if (size < resident - (INT64_C(1) << 18)) {
-      has_changed = 1;
+      pause = G1_PAUSE;
       last_change = now;
     }
     resident = size;
@@ -107,9 +118,11 @@ void hw_trim_heap(void *jni) {
   }
   if (!has_looked) find_bean(jni);
   has_looked = 1;
+  int64_t size = heap_size(jni);
   set_options(jni, 1);
   for (int left = is_serial ? SERIAL_COLLECTIONS : 1; left > 0; left--) hw_collect_heap();
   set_options(jni, 0);
+  int is_smaller = heap_size(jni) < size;
   hw_pop_frame(jni);
-  if (is_g1) wait_for_g1();
+  if (is_g1 && is_smaller) wait_for_g1();
 }

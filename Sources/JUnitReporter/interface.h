@@ -41,6 +41,8 @@ struct hw_native {
   HW_JNI(jni, 36, hw_object, (void *, hw_object, hw_method, const union hw_value *), object, method, arguments)
 #define hw_call_boolean(jni, object, method) \
   HW_JNI(jni, 39, unsigned char, (void *, hw_object, hw_method, const union hw_value *), object, method, NULL)
+#define hw_call_long(jni, object, method) \
+  HW_JNI(jni, 54, int64_t, (void *, hw_object, hw_method, const union hw_value *), object, method, NULL)
 #define hw_call_void(jni, object, method, arguments) \
   HW_JNI(jni, 63, void, (void *, hw_object, hw_method, const union hw_value *), object, method, arguments)
 #define hw_find_static(jni, class, name, types) \

@@ -108,6 +108,10 @@ struct SuiteTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "off", measurement: "sampled", kernel: "6.1",
       libc: "glibc"))
 
+  private var emptySuite: SuiteResult {
+    SuiteResult(name: ScenarioName("tests"), framework: "pytest", command: ["pytest"], environment: Self.environment)
+  }
+
   @Test("A skipped test does not count in the figures of the suite, and those of the baseline stand beside them")
   func skipped() throws {
     var log = TestLog()
@@ -151,9 +155,48 @@ struct SuiteTests {
     #expect(verdict(again: 30, moved: 0) == .regression)
     #expect(verdict(again: 2, moved: 0) == .pass)
     #expect(verdict(again: 30, moved: 28) == .inconclusive)
-    #expect(decision.cleared(alone: alone, cause: nil).verdict == .pass)
+    #expect(decision.notRepeated(alone: alone).verdict == .pass)
     #expect(decision.notRunAlone.verdict == .inconclusive)
     #expect(decision.explainsRise(figures(16)) && !decision.explainsRise(figures(15)))
+  }
+
+  @Test("A rise that is no larger than what equal runs differ by passes, and an approval widens what is allowed by that")
+  func variation() throws {
+    let decision = try suspect(from: figures(2), to: 30)
+    func result(again: Int64, alone: [Int64]) -> TestResult {
+      decision.decided(alone: alone.map { figures($0) }, again: figures(again), moved: .zero)
+    }
+    // The first run alone loads other files than the later ones.
+    #expect(result(again: 30, alone: [12, 30, 30]).verdict == .regression)
+    #expect(result(again: 29, alone: [29, 25, 30]).verdict == .regression)
+    let byAlone = result(again: 30, alone: [30, 12, 40]), bySuite = result(again: 16, alone: [16, 16, 16])
+    #expect(byAlone.verdict == .pass && byAlone.spread?.peak == mebibytes(28))
+    #expect(bySuite.verdict == .pass && bySuite.spread?.peak == mebibytes(14))
+
+    var suite = emptySuite
+    suite.tests = [bySuite]
+    let base = baseline(["a": figures(2)])
+    let next = try #require(SuiteBaseline(of: suite, replacing: base, approval: base.approval).tests["a"])
+    #expect(next.figures == figures(2) && next.spread?.peak == mebibytes(14))
+    #expect(next.rise(of: .peak, to: figures(17), beyond: .standard) == nil)
+    #expect(next.rise(of: .peak, to: figures(18), beyond: .standard) != nil)
+    #expect(next.rise(of: .kept, to: figures(4, kept: 4), beyond: .standard) != nil)
+  }
+
+  @Test("Two first runs of a suite are compared, and in Java half of the garbage in a peak is allowed")
+  func firstRuns() throws {
+    func log(_ peak: Int64, kept: Int64) -> TestLog {
+      var log = TestLog()
+      log.add(run("a", peak: peak, kept: kept) + run("b", peak: 3), process: 1)
+      return log
+    }
+    var suite = emptySuite
+    suite.tests = SuiteComparison(with: nil).results(of: log(50, kept: 2))
+    suite.findSpreads(with: log(40, kept: 2))
+    #expect(suite.tests.map(\.spread) == [figures(10), nil])
+    let entry = SuiteBaseline.Entry(figures(102, kept: 2))
+    #expect(entry.allowed(of: .peak, .java) == mebibytes(50) + Bytes(clampedFrom: 5.1 * 1_048_576))
+    #expect(entry.allowed(of: .kept, .java) == mebibytes(5))
   }
 
   @Test("The runs alone of another commit decide, if there are any")
@@ -187,8 +230,7 @@ struct SuiteTests {
     log.add(
       run("grown", peak: 50) + run("same", peak: 11) + run("new", peak: 3) + run("bad", peak: 9, .failed), process: 1)
     let base = baseline(["grown": figures(2), "same": figures(10), "gone": figures(1), "bad": figures(4)])
-    var result = SuiteResult(
-      name: ScenarioName("tests"), framework: "pytest", command: ["pytest"], environment: Self.environment)
+    var result = emptySuite
     result.tests = SuiteComparison(with: base.tests).results(of: log)
     let next = SuiteBaseline(of: result, replacing: base, approval: base.approval)
     let expected: [String: Int64] = ["grown": 50, "same": 10, "new": 3, "bad": 4]

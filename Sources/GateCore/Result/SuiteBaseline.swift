@@ -10,10 +10,10 @@ package struct SuiteBaseline: Sendable, Equatable, Codable {
     package var peak: Bytes
     package var kept: Bytes
     package var objects: Bytes?
-    /// The largest difference between two runs of the approved build, if it is above the tolerance.
-    package var spread: Bytes?
+    /// What equal runs differed by, if that is above the tolerance.
+    package var spread: TestFigures?
 
-    package init(_ figures: TestFigures, spread: Bytes? = nil) {
+    package init(_ figures: TestFigures, spread: TestFigures? = nil) {
       (peak, kept, objects, self.spread) = (figures.peak, figures.kept, figures.objects, spread)
     }
 
@@ -38,6 +38,10 @@ package struct SuiteTolerance: Sendable, Equatable {
   /// In percent of the approved figure.
   package var relative: Double
   package var absolute: Bytes
+  /// In percent of the garbage in a peak, as far as it is known: of what the peak is above what the test keeps.
+  package var garbage = 0.0
+  /// The runs of a suite that has no baseline: of more than one, their spread is approved as well.
+  package var firstRuns = 1
 
   /// The allocator of Python takes memory from the kernel in arenas of 1 MiB (ARENA_BITS in Objects/obmalloc.c), which one
   /// test more or less may need.
@@ -45,11 +49,15 @@ package struct SuiteTolerance: Sendable, Equatable {
 
   /// Unchanged tests in Java differ by up to 4.4 MiB (48 tests, OpenJDK 17): by garbage, and by the memory for compiled
   /// code, which a test pays for or the next one.
-  package static let java = SuiteTolerance(relative: 5, absolute: .mebibytes(5))
+  package static let java = SuiteTolerance(relative: 5, absolute: .mebibytes(5), garbage: 50, firstRuns: 2)
 
   /// The change that is allowed from an approved amount.
-  func allowed(from amount: Bytes, spread: Bytes? = nil) -> Bytes {
-    max(Bytes(clampedFrom: Double(max(0, amount.count)) * relative / 100), absolute) + (spread ?? .zero)
+  func allowed(of metric: TestMetric, from figures: TestFigures) -> Bytes {
+    func part(_ percent: Double, of amount: Bytes) -> Bytes {
+      Bytes(clampedFrom: Double(max(0, amount.count)) * percent / 100)
+    }
+    let own = max(part(relative, of: figures[metric]), absolute)
+    return metric == .peak ? own + part(garbage, of: figures.peak - figures.kept) : own
   }
 }
 
@@ -64,7 +72,7 @@ extension SuiteBaseline.Entry {
 
   /// The change that is allowed from an approved figure.
   func allowed(of metric: TestMetric, _ tolerance: SuiteTolerance) -> Bytes {
-    tolerance.allowed(from: figures[metric], spread: spread)
+    tolerance.allowed(of: metric, from: figures) + (spread?[metric] ?? .zero)
   }
 }
 
@@ -77,14 +85,25 @@ extension SuiteBaseline {
     for test in result.tests {
       let name = test.test.name
       switch test.verdict {
-      case .regression, .improved, .noBaseline: tests[name] = test.run.figures.map { Entry($0) }
-      case .inconclusive where !test.isAmbiguous: tests[name] = test.run.figures.map { Entry($0) }
+      case .regression, .improved, .noBaseline: tests[name] = test.newEntry
+      case .inconclusive where !test.isAmbiguous: tests[name] = test.newEntry
       case .pass, .failed, .skipped, .inconclusive: break
       }
-      tests[name] = tests[name] ?? previous?.tests[name]
+      tests[name] = tests[name] ?? previous?.tests[name].map { $0.widened(by: test.spread) }
     }
     guard result.tests.contains(where: { $0.verdict == .failed }) else { return }
     for name in result.missing { tests[name] = previous?.tests[name] }
+  }
+}
+
+extension TestResult {
+  fileprivate var newEntry: SuiteBaseline.Entry? { run.figures.map { SuiteBaseline.Entry($0, spread: spread) } }
+}
+
+extension SuiteBaseline.Entry {
+  fileprivate func widened(by other: TestFigures?) -> Self {
+    guard let other else { return self }
+    return Self(figures, spread: spread.map { TestFigures.most($0, other) } ?? other)
   }
 }
 

@@ -67,6 +67,8 @@ package struct TestResult: Sendable, Equatable, Codable {
   /// The runs alone or between its neighbours of this build, and the runs alone of the one that it was compared with.
   package var alone: [TestFigures] = []
   package var aloneBefore: [TestFigures] = []
+  /// What equal runs of this build differ by, if that is known and above the tolerance.
+  package var spread: TestFigures?
 
   package init(_ run: TestRun, baseline: SuiteBaseline.Entry? = nil, verdict: Verdict, reason: TestReason? = nil) {
     (self.run, self.baseline, self.verdict, self.reason) = (run, baseline, verdict, reason)
@@ -99,6 +101,8 @@ package enum TestReason: Sendable, Hashable, Codable {
   case takenOver(metric: TestMetric, from: Bytes, to: Bytes)
   /// It was above the tolerance in one run of the suite only.
   case notRepeated(metric: TestMetric, from: Bytes, to: Bytes)
+  /// It was above the tolerance in all runs, but by no more than equal runs differ by.
+  case varies(metric: TestMetric, from: Bytes, to: Bytes, by: Bytes)
   /// It was above the tolerance in the suite, and has not run again.
   case suspected(metric: TestMetric, from: Bytes, to: Bytes)
   /// It needs more, but another test needs less: it may have taken that over.

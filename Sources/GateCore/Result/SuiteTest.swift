@@ -38,6 +38,26 @@ package struct TestFigures: Sendable, Hashable, Codable {
     case .objects: objects ?? .zero
     }
   }
+
+  /// The largest difference within a group of equal runs, of each figure.
+  package static func spread(of groups: [[TestFigures]]) -> TestFigures {
+    func spread(_ figure: (TestFigures) -> Bytes) -> Bytes {
+      groups.compactMap { group in
+        let values = group.map(figure)
+        return values.max().flatMap { most in values.min().map { most - $0 } }
+      }.max() ?? .zero
+    }
+    let hasObjects = groups.contains { $0.contains { $0.objects != nil } }
+    return TestFigures(
+      peak: spread(\.peak), kept: spread(\.kept), objects: hasObjects ? spread { $0[.objects] } : nil)
+  }
+
+  /// The larger figure of both, each.
+  package static func most(_ one: TestFigures, _ other: TestFigures) -> TestFigures {
+    TestFigures(
+      peak: max(one.peak, other.peak), kept: max(one.kept, other.kept),
+      objects: one.objects == nil && other.objects == nil ? nil : max(one[.objects], other[.objects]))
+  }
 }
 
 /// A figure of a test (``TestFigures``).

@@ -1,3 +1,16 @@
+extension SuiteResult {
+  /// Compares the tests with those of another run of the same build.
+  package mutating func findSpreads(with log: TestLog) {
+    let others = log.entries
+    for (index, test) in tests.enumerated() {
+      guard let figures = test.run.figures, let other = others[test.test.name]?.figures else { continue }
+      let spread = TestFigures.spread(of: [[figures, other]])
+      let isLarge = TestMetric.allCases.contains { spread[$0] > tolerance.allowed(of: $0, from: figures) }
+      if isLarge { tests[index].spread = spread }
+    }
+  }
+}
+
 /// The first stage: one run of a whole suite against its baseline.
 ///
 /// Only what passes here is decided; a test that needs more is a suspect, which further runs decide (``SuspectDecision``).

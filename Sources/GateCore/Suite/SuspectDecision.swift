@@ -11,7 +11,7 @@ package struct SuspectDecision: Sendable {
   package let suspect: TestResult
   package let metric: TestMetric
   let entry: SuiteBaseline.Entry
-  let inSuite: TestFigures
+  package let inSuite: TestFigures
   let tolerance: SuiteTolerance
 
   /// nil for a test that the first stage decides.
@@ -44,10 +44,10 @@ package struct SuspectDecision: Sendable {
 
   /// By the runs alone of this build and of the one before.
   package func decided(alone: [TestFigures], before: [TestFigures]) -> TestResult {
-    guard let now = alone.map({ $0[metric] }).min(), let then = before.map({ $0[metric] }).max() else {
+    guard let now = alone.map({ $0[metric] }).min(), let most = before.max(by: { $0[metric] < $1[metric] }) else {
       return notRunAlone
     }
-    let allowed = tolerance.allowed(from: then)
+    let (then, allowed) = (most[metric], tolerance.allowed(of: metric, from: most))
     let isRise = now - then > allowed
     return result(
       isRise ? .regression : .pass,
@@ -60,7 +60,7 @@ package struct SuspectDecision: Sendable {
   /// By the runs alone, and a second run of the suite up to this test; `moved` is the most that another test needs less.
   package func decided(alone: [TestFigures], again: TestFigures, moved: Bytes) -> TestResult {
     let (from, to) = (entry.figures[metric], inSuite[metric])
-    guard showsRise(again) else { return result(.pass, .notRepeated(metric: metric, from: from, to: to), alone) }
+    if let noise = passed(alone: alone, again: again) { return noise }
     guard 2 * moved.count < rise.count else {
       return result(.inconclusive, .undecided(metric: metric, from: from, to: to), alone)
     }
@@ -69,10 +69,34 @@ package struct SuspectDecision: Sendable {
       .regression, .risen(metric: metric, from: from, to: min(to, again[metric]), allowed: allowed), alone)
   }
 
-  /// The test needs no more when it runs alone; `cause` is the test that makes it need more in the suite.
-  package func cleared(alone: [TestFigures], cause: String?) -> TestResult {
+  /// The result of a test whose rise may be chance; nil if it is none.
+  ///
+  /// It was not there in the second run of the suite, or is no larger than what equal runs differ by, as those in Java do, where
+  /// the peak includes what the collector lets through.
+  package func passed(alone: [TestFigures], again: TestFigures) -> TestResult? {
+    guard showsRise(again) else { return notRepeated(alone: alone) }
     let (from, to) = (entry.figures[metric], inSuite[metric])
-    guard let cause else { return result(.pass, .notRepeated(metric: metric, from: from, to: to), alone) }
+    // The first run alone loads fewer files than the others.
+    let spread = TestFigures.spread(of: [[inSuite, again], Array(alone.dropFirst())])
+    guard min(to, again[metric]) - from <= entry.allowed(of: metric, tolerance) + spread[metric] else { return nil }
+    return varies(by: spread, alone: alone)
+  }
+
+  /// Equal runs of this build differ by so much.
+  package func varies(by spread: TestFigures, alone: [TestFigures]) -> TestResult {
+    let (from, to) = (entry.figures[metric], inSuite[metric])
+    var passed = result(.pass, .varies(metric: metric, from: from, to: to, by: spread[metric]), alone)
+    passed.spread = spread
+    return passed
+  }
+
+  package func notRepeated(alone: [TestFigures]) -> TestResult {
+    result(.pass, .notRepeated(metric: metric, from: entry.figures[metric], to: inSuite[metric]), alone)
+  }
+
+  /// The test needs no more when it runs alone; `cause` is the test that makes it need more in the suite.
+  package func cleared(alone: [TestFigures], cause: String) -> TestResult {
+    let (from, to) = (entry.figures[metric], inSuite[metric])
     return result(.pass, .becauseOfOthers(metric: metric, from: from, to: to, cause: cause), alone)
   }
 

@@ -17,6 +17,8 @@ extension TestReason {
     case .takenOver(let metric, let from, let to):
       "\(metric.change(from, to)) in the suite, but alone no more than at the other commit"
     case .notRepeated(let metric, let from, let to): "\(metric.change(from, to)) in one run only"
+    case .varies(let metric, let from, let to, let spread):
+      "\(metric.change(from, to)), but equal runs differ by \(Format.amount(spread))"
     case .suspected(let metric, let from, let to):
       "\(metric.change(from, to)); the runs that were left did not decide it"
     case .undecided(let metric, let from, let to):
@@ -117,15 +119,26 @@ extension SuiteResult {
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
     let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
     let unused = unusedLimits.map { "the limit of `\(TerminalText.safe($0))` fits no test" }
-    return inexact + [onceText].compactMap(\.self) + unused + explained.prefix(most) + rest + removed
+    return inexact + [onceText, variesText].compactMap(\.self) + unused + explained.prefix(most) + rest + removed
   }
 
-  /// The tests that did not rise again, of which the first three are named; nil if there are none.
   private var onceText: String? {
-    let names = tests.filter { if case .notRepeated? = $0.reason { true } else { false } }.map(\.test.name)
-    guard !names.isEmpty else { return nil }
-    return "\(Format.count(names.count, "test")) needed more than was approved in one run only: "
-      + names.prefix(3).map(TerminalText.safe).joined(separator: ", ")
+    text(of: tests.filter { if case .notRepeated? = $0.reason { true } else { false } }) {
+      "\($0) needed more than was approved in one run only"
+    }
+  }
+
+  private var variesText: String? {
+    text(of: tests.filter { if case .varies? = $0.reason { true } else { false } }) {
+      "\($0) needed more than was approved, but by no more than equal runs of it differ"
+    }
+  }
+
+  /// What a sentence says of tests, of which the first three are named; nil if there are none.
+  private func text(of tests: [TestResult], _ sentence: (_ count: String) -> String) -> String? {
+    let names = tests.prefix(3).map { TerminalText.safe($0.test.name) }
+    return names.isEmpty
+      ? nil : "\(sentence(Format.count(tests.count, "test"))): \(names.joined(separator: ", "))"
   }
 
   /// What would decide the tests that are undecided.

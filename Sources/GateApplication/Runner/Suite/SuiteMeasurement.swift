@@ -38,12 +38,14 @@ struct SuiteMeasurement {
       guard let other = try run(runner, in: folder) else { return nil }
       approved = other.log.entries
     }
-    guard let first = try run(runner) else { return nil }
     var result = SuiteResult(
       name: scenario.name, framework: frameworks.map(\.name.rawValue).joined(separator: ", "),
       command: scenario.target.command.words, environment: environment)
-    let comparison = SuiteComparison(
-      with: approved, tolerance: result.tolerance, limits: scenario.target.suite?.limits ?? [])
+    let limits = scenario.target.suite?.limits ?? []
+    // What has limits may never be approved.
+    let runs = approved == nil && limits.isEmpty ? result.tolerance.firstRuns : 1
+    guard let first = try run(runner, of: runs) else { return nil }
+    let comparison = SuiteComparison(with: approved, tolerance: result.tolerance, limits: limits)
     result.hasBaseline = approved != nil
     result.tests = comparison.results(of: first.log)
     result.missing = comparison.missing(from: first.log)
@@ -51,6 +53,10 @@ struct SuiteMeasurement {
     result.problems = [first.problem].compactMap(\.self)
     result.suiteTime = first.duration
     result.output = first.output.isEmpty || result.verdict != .failed ? nil : first.output
+    if runs > 1, result.verdict != .failed, let second = try run(runner, number: 2, of: runs) {
+      result.findSpreads(with: second.log)
+      result.repeatTime = second.duration
+    }
     if !result.tests.isEmpty {
       var stage = SuspectStage(result, runner, comparison.tolerance, against: reference.checkout, invocation)
       result = try stage.run()
@@ -58,8 +64,11 @@ struct SuiteMeasurement {
     return invocation.isInterrupted ? nil : result
   }
 
-  private func run(_ runner: SuiteRunner, in checkout: String? = nil) throws -> SuiteRun? {
-    let purpose = Progress.Repetition(scenario: scenario.name, number: 1, of: 1, isComparison: checkout != nil)
+  private func run(
+    _ runner: SuiteRunner, in checkout: String? = nil, number: Int = 1, of count: Int = 1
+  ) throws -> SuiteRun? {
+    let purpose = Progress.Repetition(
+      scenario: scenario.name, number: number, of: count, isComparison: checkout != nil)
     return try runner.run(nil, in: checkout, purpose)
   }
 }

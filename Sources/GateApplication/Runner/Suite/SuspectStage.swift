@@ -12,6 +12,8 @@ struct SuspectStage {
   private let invocation: Invocation
   /// The tests that make others need more, by name.
   private var blamed: [String: TestResult] = [:]
+  /// When no further search begins.
+  private let deadline: ContinuousClock.Instant
 
   init(
     _ result: SuiteResult, _ runner: SuiteRunner, _ tolerance: SuiteTolerance, against other: String?,
@@ -19,7 +21,10 @@ struct SuspectStage {
   ) {
     (self.result, self.runner, self.tolerance) = (result, runner, tolerance)
     (self.other, self.invocation) = (other, invocation)
+    deadline = ContinuousClock.now + max(result.suiteTime * 4, .seconds(120))
   }
+
+  private var hasTime: Bool { !invocation.isInterrupted && .now < deadline }
 
   /// A suspect with its place in the suite, and its runs without the tests before it.
   private struct Suspect {
@@ -96,7 +101,7 @@ struct SuspectStage {
       cleared.append(Suspect(index: suspect.index, decision: suspect.decision, alone: [figures]))
     }
     uncertain.sort { ($1.decision.rise, $0.index) < ($0.decision.rise, $1.index) }
-    for var suspect in uncertain.prefix(SuspectDecision.mostSuspects) where !invocation.isInterrupted {
+    for var suspect in uncertain.prefix(SuspectDecision.mostSuspects) where hasTime {
       suspect.alone = try runAlone(suspect)
       if suspect.alone.isEmpty {
         result.tests[suspect.index] = suspect.decision.notRunAlone
@@ -199,8 +204,11 @@ struct SuspectStage {
   private mutating func stillRisen(_ cleared: [Suspect], in again: SuiteRun?) -> [Suspect] {
     guard let again else { return [] }
     return cleared.filter { suspect in
-      guard let figures = again.figures(of: suspect.name), !shows(figures, suspect) else { return true }
-      result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: nil)
+      guard let figures = again.figures(of: suspect.name),
+        let passed = suspect.decision.passed(alone: suspect.alone, again: figures)
+          ?? (shows(figures, suspect) ? nil : suspect.decision.notRepeated(alone: suspect.alone))
+      else { return true }
+      result.tests[suspect.index] = passed
       return false
     }
   }
@@ -208,20 +216,28 @@ struct SuspectStage {
   /// - Returns: those that have no other cause than what they are the first to use.
   private mutating func findCauses(of suspects: [Suspect], shownBy again: SuiteRun?) throws -> [Suspect] {
     var (left, firstUsers): ([Suspect], [Suspect]) = (suspects, [])
-    for _ in 0..<Self.mostCauses {
-      guard let first = left.first else { break }
+    var causes = 0
+    while let first = left.first, causes < Self.mostCauses, hasTime {
       if let again, try decideFirstUser(first, by: again) {
         firstUsers.append(left.removeFirst())
         continue
       }
-      guard let cause = try cause(of: first) else { break }
+      let cause: TestResult
+      switch try search(for: first) {
+      case .cause(let test): cause = test
+      case .chance(let figures):
+        result.tests[first.index] = first.decision.varies(by: .spread(of: [figures]), alone: first.alone)
+        left.removeFirst()
+        continue
+      case .unknown: return firstUsers
+      }
+      causes += 1
       blamed[cause.test.name] = first.decision.blamed(cause)
       let others = left.filter { result.tests[$0.index].run.process == cause.run.process }
       let last = endingWith(others.last?.index ?? first.index)
       let run = try run([cause.test.name] + others.dropLast().map(\.name) + last)
       for suspect in others {
-        let isShown = run?.figures(of: suspect.name).map { shows($0, suspect) } ?? false
-        guard suspect.index == first.index || isShown else { continue }
+        guard suspect.index == first.index || run.map({ isShown(suspect, in: $0) }) == true else { continue }
         result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
         left.removeAll { $0.index == suspect.index }
       }
@@ -254,34 +270,59 @@ struct SuspectStage {
     suspect.decision.showsRise(figures) && suspect.decision.showsOthers(figures, alone: suspect.alone)
   }
 
-  /// The test because of which another one needs more in the suite than alone.
-  private func cause(of suspect: Suspect) throws -> TestResult? {
+  private enum Finding {
+    /// The test because of which another one needs more in the suite than alone.
+    case cause(TestResult)
+    /// Runs after the same tests differ by as much, as these figures do.
+    case chance([TestFigures])
+    case unknown
+  }
+
+  private func search(for suspect: Suspect) throws -> Finding {
     let before = result.tests.before(result.tests[suspect.index])
     var search = CauseSearch(before: before.map(\.test.name))
+    var seen: [Int: TestFigures] = [:]
     while let names = search.next {
-      guard let needsMore = try needsMore(suspect, after: names) else { return nil }
-      search.add(needsMore: needsMore)
+      guard hasTime, let run = try run(after: names, suspect) else { return .unknown }
+      seen[names.count] = run.figures(of: suspect.name)
+      search.add(needsMore: isShown(suspect, in: run))
     }
-    guard let cause = search.cause.flatMap({ cause in before.first { $0.test.name == cause } }) else { return nil }
-    return try firstUser(like: cause, for: suspect)
+    guard let place = before.firstIndex(where: { $0.test.name == search.cause }) else {
+      return .chance([suspect.decision.inSuite] + (seen[before.count].map { [$0] } ?? []))
+    }
+    // Chance may have led the search.
+    for start in [place + 1, place] {
+      guard let run = try run(after: before[start...].map(\.test.name), suspect) else { return .unknown }
+      guard isShown(suspect, in: run) != (start == place) else { continue }
+      return .chance([seen[before.count - start] ?? suspect.alone[0], run.figures(of: suspect.name)].compactMap(\.self))
+    }
+    return .cause(try firstUser(like: before[place], for: suspect))
   }
 
   /// Of the tests of a file after each of which another one needs more, the first: what a fixture does belongs to it.
   private func firstUser(like cause: TestResult, for suspect: Suspect) throws -> TestResult {
     let users = result.tests.before(cause).filter { $0.test.file != nil && $0.test.file == cause.test.file }
-    guard try !users.isEmpty && needsMore(suspect, after: users.map(\.test.name)) == true else { return cause }
+    guard try !users.isEmpty && needsMore(suspect, after: users) else { return cause }
     var (least, most) = (1, users.count)
     while least < most {
       let middle = (least + most) / 2
-      let needsMore = try needsMore(suspect, after: users.prefix(middle).map(\.test.name)) == true
+      let needsMore = try needsMore(suspect, after: Array(users.prefix(middle)))
       if needsMore { most = middle } else { least = middle + 1 }
     }
     return users[most - 1]
   }
 
-  /// Whether a test needs more after these; nil after an interruption.
-  private func needsMore(_ suspect: Suspect, after names: [String]) throws -> Bool? {
-    guard let run = try run(names + endingWith(suspect.index), of: suspect.name) else { return nil }
-    return run.figures(of: suspect.name).map { shows($0, suspect) } ?? false
+  private func needsMore(_ suspect: Suspect, after tests: [TestResult]) throws -> Bool {
+    try run(after: tests.map(\.test.name), suspect).map { isShown(suspect, in: $0) } ?? false
+  }
+
+  /// nil after an interruption.
+  private func run(after names: [String], _ suspect: Suspect) throws -> SuiteRun? {
+    try run(names + endingWith(suspect.index), of: suspect.name)
+  }
+
+  /// Whether a run shows that a test needs more because of those before it.
+  private func isShown(_ suspect: Suspect, in run: SuiteRun) -> Bool {
+    run.figures(of: suspect.name).map { shows($0, suspect) } ?? false
   }
 }
