@@ -197,6 +197,7 @@ struct SuiteTests {
     let entry = SuiteBaseline.Entry(figures(102, kept: 2))
     #expect(entry.allowed(of: .peak, .java) == mebibytes(50) + Bytes(clampedFrom: 5.1 * 1_048_576))
     #expect(entry.allowed(of: .kept, .java) == mebibytes(5))
+    #expect(SuiteBaseline.Entry(figures(1)).allowed(of: .peak, .java) == mebibytes(10))
   }
 
   @Test("The runs alone of another commit decide, if there are any")
