@@ -288,13 +288,14 @@ struct SuspectStage {
       search.add(needsMore: isShown(suspect, in: run))
     }
     guard let place = before.firstIndex(where: { $0.test.name == search.cause }) else {
-      return .chance([suspect.decision.inSuite] + (seen[before.count].map { [$0] } ?? []))
+      return seen[before.count].map { .chance([suspect.decision.inSuite, $0]) } ?? .unknown
     }
     // Chance may have led the search.
     for start in [place + 1, place] {
-      guard let run = try run(after: before[start...].map(\.test.name), suspect) else { return .unknown }
-      guard isShown(suspect, in: run) != (start == place) else { continue }
-      return .chance([seen[before.count - start] ?? suspect.alone[0], run.figures(of: suspect.name)].compactMap(\.self))
+      let run = try run(after: before[start...].map(\.test.name), suspect)
+      guard let run, let figures = run.figures(of: suspect.name) else { return .unknown }
+      guard shows(figures, suspect) != (start == place) else { continue }
+      return seen[before.count - start].map { .chance([$0, figures]) } ?? .unknown
     }
     return .cause(try firstUser(like: before[place], for: suspect))
   }
