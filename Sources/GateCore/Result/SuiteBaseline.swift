@@ -49,9 +49,11 @@ package struct SuiteTolerance: Sendable, Equatable {
   /// test more or less may need.
   package static let standard = SuiteTolerance(relative: 5, absolute: .kibibytes(1280))
 
-  /// What an unchanged test in Java keeps differs by up to 4.4 MiB (48 tests, OpenJDK 17), as by the memory for compiled
-  /// code, which a test pays for or the next one. Its garbage differs by up to 45 % (1,158 tests), and by the young
-  /// generation, which is about 8 MiB of a small heap: a test begins on a new one, or on what the test before it left.
+  /// Of unchanged tests in Java, by OpenJDK 17.
+  ///
+  /// What a test keeps differs by up to 4.4 MiB (48 tests), as by the memory for compiled code, which a test pays for or the
+  /// next one. Its garbage differs by up to 45 % (1,158 tests), and by the young generation, which is about 8 MiB of a small
+  /// heap: a test begins on a new one, or on what the test before it left.
   package static let java = SuiteTolerance(
     relative: 5, absolute: .mebibytes(5), garbage: 50, leastGarbage: .mebibytes(5), firstRuns: 2)
 

@@ -151,7 +151,8 @@ extension TestReason {
     case .fallen(let metric, let from, let to), .takenOver(let metric, let from, let to),
       .notRepeated(let metric, let from, let to), .suspected(let metric, let from, let to),
       .undecided(let metric, let from, let to), .notRunAlone(let metric, let from, let to),
-      .varies(let metric, let from, let to, _), .becauseOfOthers(let metric, let from, let to, _), .showsIn(_, let metric, let from, let to):
+      .varies(let metric, let from, let to, _), .becauseOfOthers(let metric, let from, let to, _),
+      .showsIn(_, let metric, let from, let to):
       (metric, from, to, nil)
     }
   }
