@@ -21,8 +21,8 @@ struct SuiteTests {
   private func baseline(_ tests: [String: TestFigures]) -> SuiteBaseline {
     let approval = Approval(at: .now, by: "somebody", commit: nil, reason: nil, run: "1")
     return SuiteBaseline(
-      suite: ScenarioName("tests"), environment: "here", framework: "pytest", approval: approval,
-      tests: tests.mapValues { SuiteBaseline.Entry($0) })
+      suite: ScenarioName("tests"), environment: "here", framework: "pytest", command: ["pytest"],
+      approval: approval, tests: tests.mapValues { SuiteBaseline.Entry($0) })
   }
 
   private func figures(_ peak: Int64, kept: Int64 = 0) -> TestFigures {
@@ -183,6 +183,16 @@ struct SuiteTests {
     #expect(next.rise(of: .kept, to: figures(4, kept: 4), beyond: .standard) != nil)
   }
 
+  @Test("A test that needs less needs it in another equal run as well, or varies")
+  func falls() throws {
+    var log = TestLog()
+    log.add(run("a", peak: 20), process: 1)
+    let result = try #require(SuiteComparison(with: baseline(["a": figures(40)]).tests).results(of: log).first)
+    #expect(result.verdict == .improved && result.withoutFall(by: figures(21), beyond: .standard) == nil)
+    let varies = try #require(result.withoutFall(by: figures(39), beyond: .standard))
+    #expect(varies.verdict == .pass && varies.spread?.peak == mebibytes(19))
+  }
+
   @Test("Two first runs of a suite are compared, and in Java half of the garbage in a peak is allowed")
   func firstRuns() throws {
     func log(_ peak: Int64, kept: Int64) -> TestLog {
@@ -239,6 +249,11 @@ struct SuiteTests {
     // A suite that stops at a failure has not removed what it did not run.
     result.missing = ["gone"]
     #expect(SuiteBaseline(of: result, replacing: base, approval: base.approval).tests["gone"] != nil)
+    // Another command has run other tests, and a baseline stays that of the one that ran all of them.
+    result.tests.removeLast()
+    (result.command, result.approvedCommand) = (["pytest", "-k", "same"], base.command)
+    let kept = SuiteBaseline(of: result, replacing: base, approval: base.approval)
+    #expect(kept.tests["gone"] != nil && kept.command == ["pytest"])
     let change = SuiteBaselineChange(from: base, to: next)
     #expect(change.added == 1 && change.changed == 1 && change.removed == 1 && change.total == 4)
   }

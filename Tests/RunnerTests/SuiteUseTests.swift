@@ -105,7 +105,7 @@ struct SuiteUseTests {
     let markdown = try String(contentsOfFile: "\(project.path)/s.md", encoding: .utf8)
     #expect(markdown.contains("`test.b.peak`"), "\(markdown)")
     // Approving it changes its line only, and then it passes.
-    #expect(try project.approve().text.contains("1 new, 1 changed, 1 removed of 3 tests"))
+    #expect(try project.approve().text.contains("1 new, 1 changed, 1 removed: the baseline has 3 tests"))
     #expect(try suite(Tests(["a": 2, "b": 30, "new": 1]), in: project).code == .pass)
   }
 
@@ -211,7 +211,7 @@ struct SuiteUseTests {
     let first = try project.check()
     #expect(first.code == .noBaseline && first.text.contains("heaviest tests"), "\(first.text)")
     let approved = try project.approve()
-    #expect(approved.code == .pass && approved.text.contains("approved 2 new of 2 tests"), "\(approved.text)")
+    #expect(approved.code == .pass && approved.text.contains("approved 2 new: the baseline has 2 tests"), "\(approved.text)")
     let same = try project.check()
     #expect(same.code == .pass && same.text.contains("2 tests, the heaviest 40.0 MiB"), "\(same.text)")
     follow(Tests(["b": 30, "a": 40]), in: project)
@@ -223,7 +223,7 @@ struct SuiteUseTests {
     #expect(junit.contains(#"<testsuite name="tests" tests="2" failures="1" errors="0">"#), "\(junit)")
     let page = try String(contentsOfFile: "\(project.path)/.highwater/trend.html", encoding: .utf8)
     #expect(page.contains("suite.heaviest") && page.contains("test.b.peak") && !page.contains("test.a.peak"))
-    #expect(try project.approve().text.contains("approved 1 changed of 2 tests"))
+    #expect(try project.approve().text.contains("approved 1 changed: the baseline has 2 tests"))
     #expect(try project.check().code == .pass)
   }
 
@@ -263,7 +263,7 @@ struct SuiteUseTests {
     let failed = try project.check()
     #expect(failed.code == .failed && failed.text.contains("the suite: 1 of 2 tests failed: b"), "\(failed.text)")
     #expect(failed.text.contains("the output"), "\(failed.text)")
-    #expect(try project.approve().text.contains("approved 1 new of 1 tests"))
+    #expect(try project.approve().text.contains("approved 1 new: the baseline has 1 test"))
   }
 
   @Test("Two results of a suite are compared without further runs, so that a rise stays undecided")

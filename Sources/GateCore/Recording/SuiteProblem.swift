@@ -2,6 +2,8 @@
 package enum SuiteProblem: Sendable, Hashable, Codable {
   /// No test was reported: the framework is unknown, or did not load the plugin.
   case noTests
+  /// The framework listed none.
+  case noneListed
   /// The command failed, and no failed test explains it.
   case failed(failure: Failure)
   /// Processes that did not record all of their tests.

@@ -3,6 +3,8 @@ package struct SuiteBaseline: Sendable, Equatable, Codable {
   package var suite: ScenarioName
   package var environment: String
   package var framework: String
+  /// The words of the command that ran all of the tests.
+  package var command: [String]
   package var approval: Approval
   package var tests: [String: Entry]
 
@@ -21,14 +23,15 @@ package struct SuiteBaseline: Sendable, Equatable, Codable {
   }
 
   package init(
-    suite: ScenarioName, environment: String, framework: String, approval: Approval, tests: [String: Entry] = [:]
+    suite: ScenarioName, environment: String, framework: String, command: [String], approval: Approval,
+    tests: [String: Entry] = [:]
   ) {
     (self.suite, self.environment, self.framework) = (suite, environment, framework)
-    (self.approval, self.tests) = (approval, tests)
+    (self.command, self.approval, self.tests) = (command, approval, tests)
   }
 
   private enum CodingKeys: String, CodingKey {
-    case suite, environment, framework, tests
+    case suite, environment, framework, command, tests
     case approval = "approved"
   }
 }
@@ -42,8 +45,6 @@ package struct SuiteTolerance: Sendable, Equatable {
   /// so much.
   package var garbage = 0.0
   package var leastGarbage = Bytes.zero
-  /// The runs of a suite that has no baseline: of more than one, their spread is approved as well.
-  package var firstRuns = 1
 
   /// The allocator of Python takes memory from the kernel in arenas of 1 MiB (ARENA_BITS in Objects/obmalloc.c), which one
   /// test more or less may need.
@@ -55,7 +56,7 @@ package struct SuiteTolerance: Sendable, Equatable {
   /// next one. Its garbage differs by up to 45 % (1,158 tests), and by the young generation, which is about 8 MiB of a small
   /// heap: a test begins on a new one, or on what the test before it left.
   package static let java = SuiteTolerance(
-    relative: 5, absolute: .mebibytes(5), garbage: 50, leastGarbage: .mebibytes(5), firstRuns: 2)
+    relative: 5, absolute: .mebibytes(5), garbage: 50, leastGarbage: .mebibytes(5))
 
   /// The change that is allowed from an approved amount.
   func allowed(of metric: TestMetric, from figures: TestFigures) -> Bytes {
@@ -64,6 +65,11 @@ package struct SuiteTolerance: Sendable, Equatable {
     }
     let own = max(part(relative, of: figures[metric]), absolute)
     return metric == .peak ? own + max(part(garbage, of: figures.peak - figures.kept), leastGarbage) : own
+  }
+
+  /// What equal runs of a test differ by, if that is more than may change in one of its figures.
+  func large(_ spread: TestFigures, of figures: TestFigures) -> TestFigures? {
+    TestMetric.allCases.contains { spread[$0] > allowed(of: $0, from: figures) } ? spread : nil
   }
 }
 
@@ -76,6 +82,12 @@ extension SuiteBaseline.Entry {
     return rise > allowed(of: metric, tolerance) ? rise : nil
   }
 
+  /// What a figure is below the approved one, if that is more than the tolerance allows; nil if it is not.
+  package func fall(of metric: TestMetric, to figures: TestFigures, beyond tolerance: SuiteTolerance) -> Bytes? {
+    let fall = self.figures[metric] - figures[metric]
+    return fall > allowed(of: metric, tolerance) ? fall : nil
+  }
+
   /// The change that is allowed from an approved figure.
   func allowed(of metric: TestMetric, _ tolerance: SuiteTolerance) -> Bytes {
     tolerance.allowed(of: metric, from: figures) + (spread?[metric] ?? .zero)
@@ -84,10 +96,11 @@ extension SuiteBaseline.Entry {
 
 extension SuiteBaseline {
   /// What a result makes of a baseline: the tests that passed keep what was approved, those that failed have nothing new to
-  /// approve, and those that are gone are removed, unless a failure may have kept them from running.
+  /// approve, and those that are gone are removed, unless a failure or another command may have kept them from running.
   package init(of result: SuiteResult, replacing previous: SuiteBaseline?, approval: Approval) {
     self.init(
-      suite: result.name, environment: result.environment.name, framework: result.framework, approval: approval)
+      suite: result.name, environment: result.environment.name, framework: result.framework, command: result.command,
+      approval: approval)
     for test in result.tests {
       let name = test.test.name
       switch test.verdict {
@@ -97,8 +110,9 @@ extension SuiteBaseline {
       }
       tests[name] = tests[name] ?? previous?.tests[name].map { $0.widened(by: test.spread) }
     }
-    guard result.tests.contains(where: { $0.verdict == .failed }) else { return }
-    for name in result.missing { tests[name] = previous?.tests[name] }
+    guard let previous, !result.missing.isEmpty, !result.hasRemovedMissing else { return }
+    for name in result.missing { tests[name] = previous.tests[name] }
+    command = previous.command
   }
 }
 

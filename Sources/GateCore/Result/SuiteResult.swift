@@ -9,6 +9,8 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   package var hasBaseline: Bool
   /// In the order in which they ran.
   package var tests: [TestResult]
+  /// The words of the command of the baseline, if it is another one: it may have run other tests.
+  package var approvedCommand: [String]?
   /// The tests of the baseline that did not run, sorted.
   package var missing: [String]
   /// The patterns of limits that fit no test.
@@ -31,7 +33,8 @@ package struct SuiteResult: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case name, framework, command, environment, hasBaseline, tests, missing, unusedLimits, problems, output
+    case name, framework, command, environment, hasBaseline, approvedCommand, tests, missing, unusedLimits, problems
+    case output
     case suiteTime = "suiteSeconds"
     case repeatTime = "repeatSeconds"
   }
@@ -43,6 +46,11 @@ package struct SuiteResult: Sendable, Equatable, Codable {
     // Skipped tests decide nothing: a suite of nothing else passes.
     let judged = tests.map(\.verdict).filter { ![.noBaseline, .skipped].contains($0) }
     return Verdict.combined(own + base + judged) ?? .pass
+  }
+
+  /// Whether the tests that did not run are gone: nothing else kept them from running.
+  package var hasRemovedMissing: Bool {
+    approvedCommand == nil && problems.isEmpty && !tests.contains { $0.verdict == .failed }
   }
 
   package func tests(with verdict: Verdict) -> [TestResult] { tests.filter { $0.verdict == verdict } }

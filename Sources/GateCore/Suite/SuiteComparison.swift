@@ -4,10 +4,22 @@ extension SuiteResult {
     let others = log.entries
     for (index, test) in tests.enumerated() {
       guard let figures = test.run.figures, let other = others[test.test.name]?.figures else { continue }
-      let spread = TestFigures.spread(of: [[figures, other]])
-      let isLarge = TestMetric.allCases.contains { spread[$0] > tolerance.allowed(of: $0, from: figures) }
-      if isLarge { tests[index].spread = spread }
+      tests[index].spread = tolerance.large(.spread(of: [[figures, other]]), of: figures)
     }
+  }
+}
+
+extension TestResult {
+  /// The result of a test that needed less than was approved, but not in another equal run; nil if it did in that, too.
+  package func withoutFall(by again: TestFigures, beyond tolerance: SuiteTolerance) -> TestResult? {
+    guard case .fallen(let metric, let from, let to) = reason, let baseline, let figures = run.figures,
+      baseline.fall(of: metric, to: again, beyond: tolerance) == nil
+    else { return nil }
+    var passed = self
+    let spread = TestFigures.spread(of: [[figures, again]])
+    (passed.verdict, passed.spread) = (.pass, tolerance.large(spread, of: baseline.figures))
+    passed.reason = .varies(metric: metric, from: from, to: to, by: spread[metric])
+    return passed
   }
 }
 
@@ -67,9 +79,7 @@ package struct SuiteComparison: Sendable {
       return TestResult(
         run, baseline: entry, verdict: .inconclusive, reason: .suspected(metric: rise, from: from, to: to))
     }
-    let fallen = TestMetric.allCases.first { metric in
-      entry.figures[metric] - figures[metric] > entry.allowed(of: metric, tolerance)
-    }
+    let fallen = TestMetric.allCases.first { entry.fall(of: $0, to: figures, beyond: tolerance) != nil }
     guard let fallen else { return TestResult(run, baseline: entry, verdict: .pass) }
     let (from, to) = (entry.figures[fallen], figures[fallen])
     return TestResult(run, baseline: entry, verdict: .improved, reason: .fallen(metric: fallen, from: from, to: to))

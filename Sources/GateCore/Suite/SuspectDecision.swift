@@ -65,8 +65,15 @@ package struct SuspectDecision: Sendable {
       return result(.inconclusive, .undecided(metric: metric, from: from, to: to), alone)
     }
     let allowed = entry.allowed(of: metric, tolerance)
-    return result(
+    var risen = result(
       .regression, .risen(metric: metric, from: from, to: min(to, again[metric]), allowed: allowed), alone)
+    risen.spread = tolerance.large(spread(alone: alone, again: again), of: inSuite)
+    return risen
+  }
+
+  /// What equal runs differ by: the first run alone loads fewer files than the others.
+  private func spread(alone: [TestFigures], again: TestFigures) -> TestFigures {
+    .spread(of: [[inSuite, again], Array(alone.dropFirst())])
   }
 
   /// The result of a test whose rise may be chance; nil if it is none.
@@ -76,8 +83,7 @@ package struct SuspectDecision: Sendable {
   package func passed(alone: [TestFigures], again: TestFigures) -> TestResult? {
     guard showsRise(again) else { return notRepeated(alone: alone) }
     let (from, to) = (entry.figures[metric], inSuite[metric])
-    // The first run alone loads fewer files than the others.
-    let spread = TestFigures.spread(of: [[inSuite, again], Array(alone.dropFirst())])
+    let spread = spread(alone: alone, again: again)
     guard min(to, again[metric]) - from <= entry.allowed(of: metric, tolerance) + spread[metric] else { return nil }
     return varies(by: spread, alone: alone)
   }

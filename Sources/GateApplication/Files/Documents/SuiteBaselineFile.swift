@@ -46,6 +46,7 @@ struct SuiteBaselineFile {
         "suite": \(line(baseline.suite)),
         "environment": \(line(baseline.environment)),
         "framework": \(line(baseline.framework)),
+        "command": \(line(baseline.command)),
         "approved": \(line(baseline.approval)),
         "tests": {
       \(tests.joined(separator: ",\n"))

@@ -156,7 +156,7 @@ struct NextSteps {
       scenario.verdict == .regression && scenario.metrics.contains { $0.isAboveLimit && !$0.isDeathAtLimit }
     }
     return advice(for: above.map(\.name.text).filter { !namesOfRises.contains($0) }) { subject in
-      "\(subject): above a `limit`, which an approval does not change; if intended, raise the `limit` in the project file"
+      "\(subject): above a `limit`, which an approval does not change; if intended, raise the `limit`"
     }
   }
 

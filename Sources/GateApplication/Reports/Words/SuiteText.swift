@@ -55,6 +55,7 @@ extension SuiteProblem {
   var displayText: String {
     switch self {
     case .noTests: "no test was reported"
+    case .noneListed: "the framework listed no test"
     case .failed(let failure):
       failure.end.map { "the suite ended unexpectedly: \($0.displayText)" } ?? failure.displayText
     case .unreadable(let lines):
@@ -69,6 +70,7 @@ extension SuiteProblem {
   var hint: String? {
     switch self {
     case .noTests: "the command must run a supported framework and pass its environment on; see `highwater help suite`"
+    case .noneListed: "look for a misspelled option, or for one that leaves out all tests"
     case .failed, .unreadable, .notRecorded: nil
     case .tooManyTests: "split the suite, giving each part its own `--name`"
     }
@@ -96,7 +98,7 @@ extension SuiteResult {
     return parts.compactMap(\.self).joined(separator: ", ")
   }
 
-  private var missingWord: String { problems.isEmpty ? "removed" : "not run" }
+  private var missingWord: String { hasRemovedMissing ? "removed" : "not run" }
 
   /// As in `412 tests, the heaviest 212.4 MiB`.
   var sizeText: String {
@@ -119,7 +121,13 @@ extension SuiteResult {
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
     let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
     let unused = unusedLimits.map { "the limit of `\(TerminalText.safe($0))` fits no test" }
-    return inexact + [onceText, variesText].compactMap(\.self) + unused + explained.prefix(most) + rest + removed
+    return inexact + [otherCommandText, onceText, variesText].compactMap(\.self) + unused + explained.prefix(most) + rest + removed
+  }
+
+  private var otherCommandText: String? {
+    guard let approvedCommand, !missing.isEmpty else { return nil }
+    return "\(Format.count(missing.count, "test")) of the baseline did not run: it was approved with "
+      + "`\(TerminalText.safe(ShellWords.line(approvedCommand)))`, and an approval of this result keeps them"
   }
 
   private var onceText: String? {
@@ -130,7 +138,7 @@ extension SuiteResult {
 
   private var variesText: String? {
     text(of: tests.filter { if case .varies? = $0.reason { true } else { false } }) {
-      "\($0) needed more than was approved, but by no more than equal runs of it differ"
+      "\($0) differed from what was approved by no more than equal runs differ"
     }
   }
 
@@ -148,10 +156,11 @@ extension SuiteResult {
 }
 
 extension SuiteBaselineChange {
-  /// As in `approved 1 new, 2 changed of 412 tests`.
+  /// As in `approved 1 new, 2 changed: the baseline has 412 tests`.
   var displayText: String {
     let parts = [(added, "new"), (changed, "changed"), (removed, "removed")].filter { $0.0 > 0 }
     guard !parts.isEmpty else { return "nothing to approve" }
-    return "approved \(parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")) of \(total) tests"
+    let changes = parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return "approved \(changes): the baseline has \(Format.count(total, "test"))"
   }
 }

@@ -51,7 +51,7 @@ final class ListedSuite {
       guard let run = run(test, number: index, in: root) else { return nil }
       runs.append(run)
     }
-    let problem: SuiteProblem? = runs.isEmpty ? .noTests : nil
+    let problem: SuiteProblem? = runs.isEmpty ? .noneListed : nil
     return SuiteRun(
       log: TestLog(of: runs), problem: problem, duration: ContinuousClock.now - begin, output: lastFailure)
   }
@@ -69,7 +69,7 @@ final class ListedSuite {
       return nil
     }
     let failure = recording.failure(in: scenario, loop: nil)
-    if failure != nil { keepOutput(recording.outputTail, of: test) }
+    if let failure { keepOutput(recording.outputTail, failure, of: test) }
     let peak = recording.result().metrics[.peakRSS].map { Bytes(clampedFrom: $0) }
     let hasEnded = failure.map { $0.end != nil && $0.end?.kind != .timeout } ?? true
     return TestRun(
@@ -78,8 +78,10 @@ final class ListedSuite {
       duration: recording.duration, process: Int32(clamping: number))
   }
 
-  private func keepOutput(_ text: String, of test: ListedTest) {
-    lastFailure = text
+  private func keepOutput(_ text: String, _ failure: Failure, of test: ListedTest) {
+    let end = failure.end.flatMap { $0.kind == .exited ? nil : $0.displayText }
+    lastFailure = [text, end.map { "\(test.name) ended unexpectedly: \($0)" }].compactMap(\.self)
+      .joined(separator: text.isEmpty || text.hasSuffix("\n") ? "" : "\n")
     try? SafeFile.append(Array("\(test.name):\n\(text)\n".utf8), to: output)
   }
 

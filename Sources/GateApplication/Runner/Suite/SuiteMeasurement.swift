@@ -42,11 +42,14 @@ struct SuiteMeasurement {
       name: scenario.name, framework: frameworks.map(\.name.rawValue).joined(separator: ", "),
       command: scenario.target.command.words, environment: environment)
     let limits = scenario.target.suite?.limits ?? []
-    // What has limits may never be approved.
-    let runs = approved == nil && limits.isEmpty ? result.tolerance.firstRuns : 1
+    // What equal runs differ by is approved with them, but what has limits may never be.
+    let runs = approved == nil && limits.isEmpty ? 2 : 1
     guard let first = try run(runner, of: runs) else { return nil }
     let comparison = SuiteComparison(with: approved, tolerance: result.tolerance, limits: limits)
     result.hasBaseline = approved != nil
+    if case .approved(let baseline?) = reference, baseline.command != result.command {
+      result.approvedCommand = baseline.command
+    }
     result.tests = comparison.results(of: first.log)
     result.missing = comparison.missing(from: first.log)
     result.unusedLimits = comparison.unusedLimits(for: first.log)

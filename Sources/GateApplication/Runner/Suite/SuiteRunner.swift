@@ -29,6 +29,9 @@ struct SuiteRunner {
   /// Runs the tests of a framework without a plugin.
   private let listed: ListedSuite?
 
+  /// Whether each test has a process of its own, so that all runs of it are equal.
+  var hasProcessesOfTests: Bool { listed != nil }
+
   /// Writes the plugins.
   init(
     _ scenario: Scenario, _ frameworks: [SuiteFramework], scratch: String, output: String, _ invocation: Invocation

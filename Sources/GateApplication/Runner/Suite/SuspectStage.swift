@@ -53,6 +53,7 @@ struct SuspectStage {
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
+    try confirmFalls()
     if !suspects.isEmpty { result.repeatTime = ContinuousClock.now - begin }
     return result
   }
@@ -192,6 +193,16 @@ struct SuspectStage {
       guard let figures = run?.figures(of: suspect.name), !suspect.decision.showsRise(figures) else { return true }
       result.tests[suspect.index] = suspect.decision.cleared(alone: suspect.alone, cause: cause.test.name)
       return false
+    }
+  }
+
+  /// Runs tests that needed less once more, where that is an equal run: what is approved must not be chance.
+  private mutating func confirmFalls() throws {
+    let fallen = runner.hasProcessesOfTests ? result.tests(with: .improved) : []
+    guard let run = try run(fallen.map(\.test.name)) else { return }
+    for (index, test) in result.tests.enumerated() {
+      guard let figures = run.figures(of: test.test.name) else { continue }
+      result.tests[index] = test.withoutFall(by: figures, beyond: tolerance) ?? test
     }
   }
 
