@@ -13,6 +13,9 @@ package struct FunctionName: Sendable, Hashable {
     isScript && (module.hasSuffix(".java") || module.hasSuffix(".kt") || module.hasSuffix(".scala"))
   }
 
+  /// Whether several functions of a file may have it.
+  package var isAnonymous: Bool { isScript && ["<anonymous>", "(anonymous)", "<lambda>"].contains(name) }
+
   /// Whether it is the code of a module of Python outside of functions.
   var isPythonModule: Bool { isScript && name == "<module>" }
 

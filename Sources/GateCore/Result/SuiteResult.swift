@@ -109,7 +109,7 @@ package enum TestReason: Sendable, Hashable, Codable {
   case takenOver(metric: TestMetric, from: Bytes, to: Bytes)
   /// It was above the tolerance in one run of the suite only.
   case notRepeated(metric: TestMetric, from: Bytes, to: Bytes)
-  /// It was above the tolerance in all runs, but by no more than equal runs differ by.
+  /// It differs by more than the tolerance from what was approved, but by no more than equal runs do.
   case varies(metric: TestMetric, from: Bytes, to: Bytes, by: Bytes)
   /// It was above the tolerance in the suite, and has not run again.
   case suspected(metric: TestMetric, from: Bytes, to: Bytes)

@@ -10,9 +10,9 @@ struct HiddenGrowthTextTests {
     arguments: [
       (.warmup, "growth still slows down; send warm-up requests before `repeat`, or more iterations"),
       (.level, "memory grows in each iteration, here or in the baseline; more iterations show whether that ends"),
-      (.fewIterations, "50 iterations judged; 400 in all show more"),
-      (.garbage, "50 iterations judged, and the collector may reuse garbage; 400 in all show more"),
-      (.noise, "equal repetitions differ by as much; more iterations show more"),
+      (.fewIterations, "50 iterations judged; 400 in all show smaller leaks"),
+      (.garbage, "50 iterations judged, and the collector may reuse garbage; 400 in all show smaller leaks"),
+      (.noise, "equal repetitions differ by as much; more iterations show smaller leaks"),
       (.notJudged, "growth is judged with 10 iterations or more, and there are 50"),
     ] as [(HiddenGrowth.Cause, String)])
   func text(cause: HiddenGrowth.Cause, advice: String) {

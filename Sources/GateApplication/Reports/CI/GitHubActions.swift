@@ -19,8 +19,9 @@ extension CISystem.Row {
     job: CISystem.Job(
       marker: ".github", host: "github.com", file: .init(path: ".github/workflows/memory.yml", text: text),
       advice: { _ in
-        "in it, replace OWNER, and the address and the SHA-256 of the Debian package; comments and approvals are two more "
-          + "files of ci/pipelines/github"
+        "in that file, replace OWNER and the zeros by the account and the commit of your copy of Highwater, and the address "
+          + "and the SHA-256 by those of your Debian package; its ci/pipelines/github has two more files, for comments and "
+          + "approvals"
       }))
 
   /// A commit of the pull request that started the job.

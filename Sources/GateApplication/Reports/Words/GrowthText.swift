@@ -35,13 +35,13 @@ extension HiddenGrowth {
     case .warmup: "growth still slows down; send warm-up requests before `repeat`, or more iterations"
     case .level: "memory grows in each iteration, here or in the baseline; more iterations show whether that ends"
     case .fewIterations:
-      "\(Format.count(iterations, "iteration")) judged; \(enoughIterations * 2) in all show more"
+      "\(Format.count(iterations, "iteration")) judged; \(enoughIterations * 2) in all show smaller leaks"
     case .garbage:
       "\(Format.count(iterations, "iteration")) judged, and the collector may reuse garbage; "
-        + "\(enoughIterations * 2) in all show more"
+        + "\(enoughIterations * 2) in all show smaller leaks"
     case .notJudged:
       "growth is judged with \(Growth.fewestIterations) iterations or more, and there are \(iterations)"
-    case .noise: "equal repetitions differ by as much; more iterations show more"
+    case .noise: "equal repetitions differ by as much; more iterations show smaller leaks"
     }
   }
 }

@@ -80,7 +80,7 @@ struct CheckHistory {
 
   /// The run that first named the same function for an explained rise.
   mutating func firstNaming(of scenario: ScenarioResult, in run: RunInfo) -> RiseExplanation.Run? {
-    guard let culprit = scenario.explanation?.finding.culprit else { return nil }
+    guard let culprit = scenario.explanation?.finding.culprit, !culprit.change.function.isAnonymous else { return nil }
     let selection = selection(of: scenario, in: run)
     let first = querying { history throws(HistoryError) in
       try history.firstNaming(culprit.change.function, over: scenario.approval, in: selection)
