@@ -160,7 +160,7 @@ struct SuiteTests {
     #expect(decision.explainsRise(figures(16)) && !decision.explainsRise(figures(15)))
   }
 
-  @Test("A rise that is no larger than what equal runs differ by passes, and an approval allows as much from then on")
+  @Test("A rise no larger than the difference between equal runs passes, and an approval then allows that difference")
   func variation() throws {
     let decision = try suspect(from: figures(2), to: 30)
     func result(again: Int64, alone: [Int64]) -> TestResult {

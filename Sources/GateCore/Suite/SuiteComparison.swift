@@ -10,7 +10,7 @@ extension SuiteResult {
 }
 
 extension TestResult {
-  /// The result of a test that needed less than was approved, but not in another equal run; nil if it did in that, too.
+  /// The result of a test that needed less than was approved, but not in another equal run; nil if that run shows it as well.
   package func withoutFall(by again: TestFigures, beyond tolerance: SuiteTolerance) -> TestResult? {
     guard case .fallen(let metric, let from, let to) = reason, let baseline, let figures = run.figures,
       baseline.fall(of: metric, to: again, beyond: tolerance) == nil

@@ -78,8 +78,8 @@ package struct SuspectDecision: Sendable {
 
   /// The result of a test whose rise may be chance; nil if it is none.
   ///
-  /// It was not there in the second run of the suite, or is no larger than what equal runs differ by, as those in Java do, where
-  /// the peak includes what the collector lets through.
+  /// It was not there in the second run of the suite, or it is no larger than the difference between equal runs. In Java
+  /// they differ, since a peak includes garbage that is not collected yet.
   package func passed(alone: [TestFigures], again: TestFigures) -> TestResult? {
     guard showsRise(again) else { return notRepeated(alone: alone) }
     let (from, to) = (entry.figures[metric], inSuite[metric])

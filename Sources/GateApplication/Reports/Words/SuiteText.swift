@@ -113,7 +113,7 @@ extension SuiteResult {
     let inexact =
       inexactCount == 0
       ? [] : ["the peaks of \(Format.count(inexactCount, "test")) are upper bounds: the mark could not be reset"]
-    let other = [otherCommandText, onceText, variesText].compactMap(\.self)
+    let differences = [otherCommandText, onceText, variesText].compactMap(\.self)
     let explained = tests.compactMap { test -> String? in
       guard case .becauseOfOthers? = test.reason else { return nil }
       return "\(TerminalText.safe(test.test.name)) \(test.reason?.displayText ?? "")"
@@ -122,7 +122,7 @@ extension SuiteResult {
     let rest = more > 0 ? ["\(Format.count(more, "other test")) need more because of a test before them, too"] : []
     let removed = most == .max ? missing.map { "\(missingWord): \(TerminalText.safe($0))" } : []
     let unused = unusedLimits.map { "the limit of `\(TerminalText.safe($0))` fits no test" }
-    return inexact + other + unused + explained.prefix(most) + rest + removed
+    return inexact + differences + unused + explained.prefix(most) + rest + removed
   }
 
   private var otherCommandText: String? {

@@ -53,8 +53,8 @@ struct SuspectStage {
     for (index, test) in result.tests.enumerated() {
       if let blame = blamed[test.test.name], test.verdict != .regression { result.tests[index] = blame }
     }
-    try confirmFalls()
-    if !suspects.isEmpty { result.repeatTime = ContinuousClock.now - begin }
+    let hasConfirmed = try confirmFalls()
+    if hasConfirmed || !suspects.isEmpty { result.repeatTime = ContinuousClock.now - begin }
     return result
   }
 
@@ -197,13 +197,16 @@ struct SuspectStage {
   }
 
   /// Runs tests that needed less once more, where that is an equal run: what is approved must not be chance.
-  private mutating func confirmFalls() throws {
+  ///
+  /// - Returns: whether any ran.
+  private mutating func confirmFalls() throws -> Bool {
     let fallen = runner.hasProcessesOfTests ? result.tests(with: .improved) : []
-    guard let run = try run(fallen.map(\.test.name)) else { return }
+    guard let run = try run(fallen.map(\.test.name)) else { return false }
     for (index, test) in result.tests.enumerated() {
       guard let figures = run.figures(of: test.test.name) else { continue }
       result.tests[index] = test.withoutFall(by: figures, beyond: tolerance) ?? test
     }
+    return true
   }
 
   // MARK: What tests do because of those before them
