@@ -211,6 +211,22 @@ struct InitUseTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: project.path) == ["highwater.yml"])
   }
 
+  @Test("Beside a project file only what is missing is written, and nothing is run")
+  func added() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("", to: ".github/x")
+    try project.write("", to: "go.mod")
+    let before = try project.read("highwater.yml")
+    let outcome = try run(project, output: nil, of: []) { _, _ in .holding(8) }
+    #expect(outcome.code == .pass && project.measurer.measured.isEmpty, "\(outcome.errors)")
+    for line in ["exists, not changed: highwater.yml", "wrote .github/workflows/memory.yml", "replace OWNER"] {
+      #expect(outcome.output.contains(line), "\(outcome.output)")
+    }
+    #expect(try project.read("highwater.yml") == before)
+    let again = try run(project, output: nil, of: []) { _, _ in .holding(8) }
+    #expect(again.code == .usage && again.errors.contains("already exists"))
+  }
+
   @Test("Existing files stay as they are, and without a terminal nothing is done unasked")
   func refused() throws {
     let project = try UseCaseProject(holding: 8)

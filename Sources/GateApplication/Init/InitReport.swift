@@ -22,14 +22,17 @@ struct InitReport {
   /// The `.gitignore` of baselines: a pattern such as the name of the program would also match their folders.
   static let keptBaselines = "!*\n"
 
-  let starter: Starter
+  /// nil if the project file existed before, so that nothing was run.
+  let starter: Starter?
   let files: [File]
   /// Those whose files are written, or that have none.
   let jobs: [StarterJob]
   /// Options that commands must repeat.
   let options: [String]
-  /// The folder of the baselines, as the user would type it.
-  let baselines: String
+  /// The folder of the baselines, as the user would type it; nil outside of a repository of git.
+  let baselines: String?
+  /// What the build has written and git does not ignore.
+  var unignored: String?
 
   /// The files as they would be written.
   static func preview(_ files: [File]) -> String {
@@ -46,19 +49,27 @@ struct InitReport {
         for line in file.text.split(separator: "\n") { page.line("    \(line)") }
       }
     }
-    page.paragraph(finding, indent: 2)
-    if let shortness { page.paragraph(shortness, indent: 2, label: "hint: ") }
+    if let starter {
+      page.paragraph(Self.finding(of: starter), indent: 2)
+      if let hint = Self.shortness(of: starter) { page.paragraph(hint, indent: 2, label: "hint: ") }
+    }
+    if let unignored {
+      let path = TerminalText.safe(unignored)
+      page.paragraph("the build writes `\(path)`, and git does not ignore it; add it to `.gitignore`", indent: 2, label: "hint: ")
+    }
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
     if jobs.isEmpty, !files.contains(where: { $0.path.contains(".y") && $0 != files[0] }) {
-      page.paragraph("no CI system found; run `highwater check` in your CI job", indent: 2)
+      page.paragraph(
+        "no CI system found; run `highwater check` in your CI job, or `highwater init` again once the repository has one of "
+          + "GitHub or GitLab", indent: 2)
     }
     writeNextSteps(to: &page)
     return page.text
   }
 
   /// What was seen of the program.
-  private var finding: String {
-    let command = Self.command(of: starter)
+  private static func finding(of starter: Starter) -> String {
+    let command = command(of: starter)
     switch starter.scenario.ready?.condition {
     case nil: return "\(command) ran and ended by itself"
     case .tcp(_, let port):
@@ -76,8 +87,8 @@ struct InitReport {
   private static let shortTime = Duration.milliseconds(100)
 
   /// For a program without arguments that ends at once, as an interpreter does at the end of its empty input.
-  private var shortness: String? {
-    guard let time = starter.time, time < Self.shortTime, starter.scenario.target.command.words.count == 1 else {
+  private static func shortness(of starter: Starter) -> String? {
+    guard let time = starter.time, time < shortTime, starter.scenario.target.command.words.count == 1 else {
       return nil
     }
     return "it ended after \(Format.time(time)) with no arguments and no input, so little more than its start is "
@@ -87,9 +98,11 @@ struct InitReport {
   private func writeNextSteps(to page: inout TerminalPage) {
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
+    let written = files.filter { !$0.exists }.map(\.path)
+    guard starter != nil else { return page.command(["git", "add"] + written, indent: 2) }
     page.command([Tool.name, "check"] + options, indent: 2)
     page.command([Tool.name, "approve"] + options, indent: 2)
-    page.command(["git", "add"] + files.filter { !$0.exists }.map(\.path) + [baselines], indent: 2)
+    if let baselines { page.command(["git", "add"] + written + [baselines], indent: 2) }
     page.paragraph("`check` exits with 5 until there is a baseline, and with 1 after a rise", indent: 2)
   }
 

@@ -38,6 +38,16 @@ struct Repository {
     return isIgnored && !rootHas(file) && GitQuery.ignored(of: [baselines], in: root) == nil ? file : nil
   }
 
+  /// The folder, or the file, of a program that a build has written into this repository, if git neither tracks nor ignores it.
+  func unignored(_ command: Command) -> String? {
+    guard let program = command.words.first, program.contains("/"), !program.hasPrefix("/") else { return nil }
+    let parts = program.split(separator: "/").filter { $0 != "." }
+    guard let first = parts.first, rootHas(".git"), !GitQuery.isTracked("\(folder)/\(program)"),
+      GitQuery.ignored(of: [program], in: folder) == nil
+    else { return nil }
+    return parts.count > 1 ? "\(first)/" : String(first)
+  }
+
   /// Whether the repository uses the CI system of a job, by a file or the address of a remote repository.
   func uses(_ job: CISystem.Job) -> Bool {
     if rootHas(job.marker) { return true }

@@ -8,9 +8,13 @@ extension Repository {
   /// They are guesses: who uses them requests each once. A parameter is replaced with `1`. Paths that may stop or change
   /// something, or have an answer without an end, are left out, and so are probes if there are other paths.
   var routes: [String] {
-    let files = sourceFiles
-    let named = files.flatMap { RouteText.routes(in: text($0), of: $0) }
-    let found = named + files.flatMap { RouteText.guesses(in: text($0), of: $0) }
+    let files = sourceFiles.map { (path: $0, text: text($0)) }
+    let prefixes = RoutePrefix.all(in: files)
+    let named = files.flatMap { file in
+      let own = RouteText.routes(in: file.text, of: file.path)
+      return prefixes.before(file.path).flatMap { prefix in own.map { prefix + $0 } } + own
+    }
+    let found = named + files.flatMap { RouteText.guesses(in: $0.text, of: $0.path) }
     let unique = found.enumerated().filter { !found[..<$0.offset].contains($0.element) }.map(\.element)
     let used = unique.filter { $0 != "/" && !RouteText.isProbe($0) }
     return used.isEmpty ? unique.filter { $0 != "/" } : used
@@ -48,7 +52,9 @@ enum RouteText {
       return lines(of: text).compactMap { $0.firstMatch(of: documented)?.output.1 }.compactMap(path)
     }
     let isDjango = PathText.name(of: file) == "urls.py"
-    return readingLines(of: text, isDjango: isDjango).filter { $0.contains(naming) }.flatMap { line in
+    let others = Set(prefixLines(of: text))
+    let named = readingLines(of: text, isDjango: isDjango).filter { $0.contains(naming) && !others.contains($0) }
+    return named.flatMap { line in
       literals(in: line) + (isDjango ? line.matches(of: djangoPath).compactMap { path("/\($0.output.1)") } : [])
     }
   }
@@ -57,6 +63,28 @@ enum RouteText {
   /// a function of its own.
   static func guesses(in text: String, of file: String) -> [String] {
     isDocument(file) ? [] : readingLines(of: text, isDjango: false).flatMap(literals).filter { !isFile($0) }
+  }
+
+  /// The paths that stand before the routes of a file or of a group, each with its line, which may name that file.
+  static func prefixes(in text: String) -> [(path: String, line: String)] {
+    prefixLines(of: text).flatMap { line -> [(String, String)] in
+      let django = line.contains("include(") ? line.matches(of: djangoPath).compactMap { path("/\($0.output.1)") } : []
+      return (literals(in: line) + django).compactMap { path in
+        let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+        return trimmed.isEmpty ? nil : (trimmed, String(line))
+      }
+    }
+  }
+
+  /// In Java, the annotation of a class, which stands above it.
+  private static func prefixLines(of text: String) -> [Substring] {
+    let lines = lines(of: text)
+    return lines.indices.filter { index in
+      let line = lines[index]
+      guard line.utf8.contains(UInt8(ascii: "/")) else { return false }
+      let isOfClass = line.contains("@RequestMapping(") || line.contains("@Path(")
+      return isOfClass ? lines[index...].prefix(4).contains { $0.contains(" class ") } : line.contains(prefixing)
+    }.map { lines[$0] }
   }
 
   private static func lines(of text: String) -> [Substring] {
@@ -87,6 +115,9 @@ enum RouteText {
 
   private static var naming: Regex<Substring> {
     #/(?i)(?:route|\bget|path|\burl|handle|mapping|context|endpoint|\bcase\b)/#.wordBoundaryKind(.simple)
+  }
+  private static var prefixing: Regex<Substring> {
+    #/(?:prefix\s*[=:]|\.(?:use|nest|mount|scope|[gG]roup)\(|\binclude\()/#
   }
   private static var writing: Regex<Substring> {
     #/(?i)\b(?:post|put|delete|patch)(?:mapping)?\b/#.wordBoundaryKind(.simple)
@@ -124,6 +155,43 @@ enum RouteText {
   /// Whether a path only shows that the service is alive, so that it says little about its memory.
   static func isProbe(_ path: String) -> Bool {
     path.contains(#/\/(?:health\w*|ready\w*|live\w*|ping|status|version|metrics|robots\.txt|favicon\.ico)$/#)
+  }
+}
+
+/// A path that stands before the routes of a file, as of a blueprint of Flask or a router of Express.
+struct RoutePrefix {
+  let path: String
+  let file: String
+  /// The other files that its line names; if there are none, it is for the routes of its own file.
+  let others: Set<String>
+
+  static func all(in files: [(path: String, text: String)]) -> [RoutePrefix] {
+    let names = files.map { (file: $0.path, name: name(of: $0.path)) }
+    return files.flatMap { file in
+      RouteText.prefixes(in: file.text).map { path, line in
+        let line = line.lowercased()
+        let named = names.filter { $0.file != file.path && $0.name.map(line.contains) ?? false }
+        return RoutePrefix(path: path, file: file.path, others: Set(named.map(\.file)))
+      }
+    }
+  }
+
+  /// What other files call a file: by its folder if its own name says nothing.
+  private static func name(of file: String) -> String? {
+    let parts = file.lowercased().split(separator: "/").map { $0.prefix { $0 != "." } }
+    let usual: Set<Substring> = [
+      "__init__", "api", "app", "handlers", "index", "main", "mod", "router", "routes", "server", "src", "urls", "views",
+    ]
+    return parts.last { !usual.contains($0) }.map(String.init)
+  }
+}
+
+extension [RoutePrefix] {
+  /// What may stand before the routes of a file: the prefix of where it is used, its own, or both.
+  fileprivate func before(_ file: String) -> [String] {
+    let outer = filter { $0.others.contains(file) }.map(\.path)
+    let own = filter { $0.others.isEmpty && $0.file == file }.map(\.path)
+    return outer.flatMap { outer in own.map { outer + $0 } } + outer + own
   }
 }
 

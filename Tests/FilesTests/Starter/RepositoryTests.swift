@@ -124,6 +124,23 @@ struct RepositoryTests {
     #expect(RouteText.routes(in: "get('/healthz')", of: "x.js") == ["/healthz"])
   }
 
+  @Test("Before the routes of a file stands what it, or the file that uses it, says")
+  func prefixes() throws {
+    let files = [
+      "app.py": "app.register_blueprint(shop.bp, url_prefix='/v1')\n@app.route('/top')\n",
+      "shop/__init__.py": "bp = Blueprint('shop', __name__, url_prefix='/shop')\n@bp.route('/list')\n",
+      "server.js": "app.use('/api', require('./routes/items'))\n", "routes/items.js": "router.get('/all', all)\n",
+      "web.go": "api := r.Group(\"/g\")\napi.GET(\"/sum\", sum)\n",
+      "Web.java": "@RequestMapping(\"/spring\")\npublic class Web {\n  @GetMapping(\"/j\")\n",
+      "site/urls.py": "path('blog/', include('blog.urls'))\n", "blog/urls.py": "path('entry/', view)\n",
+    ]
+    let found = try repository(files).routes
+    let expected = ["/v1/shop/list", "/shop/list", "/top", "/api/all", "/g/sum", "/spring/j", "/blog/entry/"]
+    #expect(Set(expected).isSubset(of: found), "\(found)")
+    let top = try #require(found.firstIndex(of: "/g/sum"))
+    #expect(found.firstIndex(of: "/sum").map { $0 > top } == true, "\(found)")
+  }
+
   @Test("Paths in a table, or passed to a function of the service, come after those that are named as routes")
   func guesses() throws {
     let files = [
