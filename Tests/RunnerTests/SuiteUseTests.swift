@@ -134,6 +134,39 @@ struct SuiteUseTests {
     #expect(outcome.code == .regression && outcome.text.contains("because of b; alone it does not"), "\(outcome.text)")
   }
 
+  @Test("Behind a regression that has to do with nothing else, one that disturbs a later test is blamed for it")
+  func severalRegressions() throws {
+    let names: KeyValuePairs = ["a": 2, "b": 2, "loads": 2, "c": 2, "d": 2]
+    let project = try approved(Tests(names))
+    project.measurer.follow { scenario, _ in
+      var tests = Tests(["a": 30, "b": 30, "loads": 2, "c": 2, "d": 2])
+      // Alone `d` loads as much itself; after `loads` it needs more only because of `b`.
+      let only = scenario.target.environment["HIGHWATER_ONLY"].flatMap { FileManager.default.contents(atPath: $0) }
+        .flatMap { try? JSONDecoder().decode([String].self, from: $0) } ?? ["b"]
+      if only.contains("b") || !only.contains("loads") { tests.own["d"] = 30 }
+      return tests.recording(of: scenario)
+    }
+    let outcome = try project.run(variables: ["TMPDIR": project.path]) {
+      try SuiteCheck(command: ["pytest", "-q"]).run(in: $0)
+    }
+    #expect(outcome.code == .regression && outcome.text.contains("because of b; alone it does not"), "\(outcome.text)")
+    for test in ["a", "b"] { #expect(outcome.text.contains("\(test) (t.py:7) needs 30.0 MiB"), "\(outcome.text)") }
+    #expect(!outcome.text.contains("d (t.py:7) needs"), "\(outcome.text)")
+  }
+
+  @Test("Where most tests need more, that is told, with the command of the baseline if it was another one")
+  func common() throws {
+    let names = (1...12).map { "t\($0)" }
+    var tests = Tests([:])
+    (tests.order, tests.own) = (names, Dictionary(uniqueKeysWithValues: names.map { ($0, 2) }))
+    let project = try approved(tests)
+    tests.own = tests.own.mapValues { _ in 30 }
+    let same = try suite(tests, in: project)
+    #expect(same.code == .regression && same.text.contains("12 of 12 tests need more: something that they share"))
+    let other = try suite(tests, in: project) { $0.command = ["pytest", "-q", "--race"] }
+    #expect(other.text.contains("the baseline was approved with `pytest -q`"), "\(other.text)")
+  }
+
   @Test("A test that needs more in one run only passes with a note")
   func once() throws {
     let project = try approved(Tests(["a": 2, "b": 2]))
@@ -165,7 +198,8 @@ struct SuiteUseTests {
     #expect(empty.code == .failed && empty.text.contains("no test was reported"), "\(empty.text)")
     var failing = good
     (failing.outcome, failing.end) = (["b": "failed"], End(.exited, code: 1))
-    #expect(try suite(failing, in: project).text.contains("1 of 2 tests failed: b (t.py:7)"))
+    let failed = try suite(failing, in: project)
+    #expect(failed.text.contains("1 of 2 tests failed: b (t.py:7)"), "\(failed.text)")
     var crashing = good
     crashing.end = End(.crash, signal: .segv)
     let crashed = try suite(crashing, in: project)

@@ -23,7 +23,7 @@ enum Format {
   }
 
   /// Above this a percentage says less than the amount.
-  private static let largestPercentage = 1e6
+  private static let largestPercentage = 1e4
 
   /// As in ` (+5.3 %)`; empty where ``percent(_:)`` is.
   static func bracketedPercent(_ value: Double?) -> String {

@@ -113,7 +113,7 @@ extension SuiteResult {
     let inexact =
       inexactCount == 0
       ? [] : ["the peaks of \(Format.count(inexactCount, "test")) are upper bounds: the mark could not be reset"]
-    let differences = [otherCommandText, onceText, variesText].compactMap(\.self)
+    let differences = [commonText, otherCommandText, onceText, variesText].compactMap(\.self)
     let explained = tests.compactMap { test -> String? in
       guard case .becauseOfOthers? = test.reason else { return nil }
       return "\(TerminalText.safe(test.test.name)) \(test.reason?.displayText ?? "")"
@@ -126,9 +126,32 @@ extension SuiteResult {
   }
 
   private var otherCommandText: String? {
-    guard let approvedCommand, !missing.isEmpty else { return nil }
-    return "\(Format.count(missing.count, "test")) of the baseline did not run: it was approved with "
-      + "`\(TerminalText.safe(ShellWords.line(approvedCommand)))`, and an approval of this result keeps them"
+    guard let approved = approvedCommandText, !missing.isEmpty else { return nil }
+    return "\(Format.count(missing.count, "test")) of the baseline did not run: it was approved with \(approved), and an "
+      + "approval of this result keeps them"
+  }
+
+  private var approvedCommandText: String? {
+    approvedCommand.map { "`\(TerminalText.safe(ShellWords.line($0)))`" }
+  }
+
+  /// Fewer tests that need more may have causes of their own.
+  private static let fewestInCommon = 10
+
+  /// That most tests need more, as in another version of the runtime or with a flag of the build.
+  private var commonText: String? {
+    let judged = tests.count { $0.baseline != nil && $0.run.figures != nil }
+    let risen = tests.count { test in
+      switch test.reason {
+      case .risen, .suspected, .becauseOfOthers: true
+      default: false
+      }
+    }
+    guard risen >= Self.fewestInCommon, 2 * risen > judged else { return nil }
+    let cause =
+      approvedCommandText.map { "the baseline was approved with \($0); give each command a baseline of its own with `--name`" }
+      ?? "something that they share has changed, such as the runtime, a flag of the build or a fixture"
+    return "\(risen) of \(Format.count(judged, "test")) need more: \(cause)"
   }
 
   private var onceText: String? {

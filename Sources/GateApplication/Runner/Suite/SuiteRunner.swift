@@ -23,7 +23,7 @@ struct SuiteRunner {
   let frameworks: [SuiteFramework]
   /// The temporary folder of the run.
   let scratch: String
-  /// The file for the output of the command.
+  /// The file for the output of a run of the whole suite.
   let output: String
   let invocation: Invocation
   /// Runs the tests of a framework without a plugin.
@@ -71,7 +71,8 @@ struct SuiteRunner {
         frameworks.compactMap(\.reported).reduce(scenario.target.command.words) { $1.selection($0, only) })
     }
     invocation.console.show(.repetitionStarted(purpose))
-    let recording = invocation.measurer.measure(scenario, output: output, keepsInterrupted: false)
+    let recording = invocation.measurer.measure(
+      scenario, output: only == nil ? output : nil, keepsInterrupted: false)
     invocation.console.endProgress()
     guard let recording else { return nil }
     let (log, problem) = try TestLogFolder(path: logs.path).read()

@@ -176,17 +176,26 @@ struct SuspectStage {
       let isOther = test.isNew || test.verdict == .regression || blamed[test.test.name] != nil
       return isOther && !suspects.contains { $0.name == test.test.name }
     }
-    if changed.isEmpty, !suspects.isEmpty { changed = [result.tests[suspects.removeFirst().index]] }
-    _ = try clear(suspects, without: changed)
+    // The first one that is left has no other to blame, so those after it run without it, too.
+    for number in 1...Self.mostCauses where !suspects.isEmpty && (number == 1 || hasTime) {
+      let added = number > 1 || changed.isEmpty ? result.tests[suspects.removeFirst().index] : nil
+      changed += [added].compactMap(\.self)
+      suspects = try clear(suspects, without: changed, since: added)
+    }
   }
 
   /// Clears those that need no more than was approved if the changed tests before them do not run.
   ///
+  /// `added` is the one without which they have not run before.
+  ///
   /// - Returns: the others.
-  private mutating func clear(_ suspects: [Suspect], without changed: [TestResult]) throws -> [Suspect] {
+  private mutating func clear(
+    _ suspects: [Suspect], without changed: [TestResult], since added: TestResult? = nil
+  ) throws -> [Suspect] {
     guard let (last, before) = tests(beforeLastOf: suspects) else { return suspects }
     let omitted = Set(changed.map(\.test.name))
-    let causes = before.filter { omitted.contains($0.test.name) }
+    let possible = added.map { [$0.test.name] } ?? omitted
+    let causes = before.filter { possible.contains($0.test.name) }
     guard let cause = causes.first(where: { !$0.isNew }) ?? causes.first else { return suspects }
     let run = try run(before.map(\.test.name).filter { !omitted.contains($0) } + endingWith(last))
     return suspects.filter { suspect in

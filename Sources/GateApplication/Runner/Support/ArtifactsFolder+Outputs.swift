@@ -17,12 +17,12 @@ extension ArtifactsFolder {
   /// The page with the flame graphs of the last explanations.
   var explanationPage: String { "\(path)/explain.html" }
 
-  /// The output of the target in the failed repetition, for each scenario with such a file.
+  /// The output of the target in the failed repetition, or of the run of a suite, for each scenario with such a file.
   func outputs(ofFailed scenarios: [ScenarioResult]) -> [ScenarioName: String] {
     scenarios.reduce(into: [:]) { outputs, scenario in
-      guard let attempt = scenario.failure?.attempt else { return }
-      let folder = attempt.isComparison ? comparison : self
-      let output = folder.output(of: scenario.name, repetition: attempt.outputNumber)
+      guard let failure = scenario.failure, failure.attempt != nil || scenario.suite != nil else { return }
+      let folder = failure.attempt?.isComparison == true ? comparison : self
+      let output = folder.output(of: scenario.name, repetition: failure.attempt?.outputNumber ?? 1)
       if (try? Descriptor.kind(of: output, followingLinks: true)) ?? nil != nil { outputs[scenario.name] = output }
     }
   }
