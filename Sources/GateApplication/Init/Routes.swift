@@ -9,12 +9,13 @@ extension Repository {
   /// something, or have an answer without an end, are left out, and so are probes if there are other paths.
   var routes: [String] {
     let files = sourceFiles.map { (path: $0, text: text($0)) }
+    let own = files.map { RouteText.routes(in: $0.text, of: $0.path) }
     let prefixes = RoutePrefix.all(in: files)
-    let named = files.flatMap { file in
-      let own = RouteText.routes(in: file.text, of: file.path)
-      return prefixes.before(file.path).flatMap { prefix in own.map { prefix + $0 } } + own
+    let named = zip(files, own).flatMap { file, routes in
+      prefixes.before(file.path).flatMap { prefix in routes.map { prefix + $0 } } + routes
     }
-    let found = named + files.flatMap { RouteText.guesses(in: $0.text, of: $0.path) }
+    let others = prefixes.ofNoOtherFile.flatMap { prefix in own.joined().map { prefix.path + $0 } }
+    let found = named + others + files.flatMap { RouteText.guesses(in: $0.text, of: $0.path) }
     let unique = found.enumerated().filter { !found[..<$0.offset].contains($0.element) }.map(\.element)
     let used = unique.filter { $0 != "/" && !RouteText.isProbe($0) }
     return used.isEmpty ? unique.filter { $0 != "/" } : used
@@ -162,16 +163,21 @@ enum RouteText {
 struct RoutePrefix {
   let path: String
   let file: String
-  /// The other files that its line names; if there are none, it is for the routes of its own file.
+  /// The other files that its line names; if there are none, it is most likely for the routes of its own file, or of any if
+  /// that has none.
   let others: Set<String>
 
   static func all(in files: [(path: String, text: String)]) -> [RoutePrefix] {
     let names = files.map { (file: $0.path, name: name(of: $0.path)) }
     return files.flatMap { file in
-      RouteText.prefixes(in: file.text).map { path, line in
+      let prefixes = RouteText.prefixes(in: file.text)
+      guard !prefixes.isEmpty else { return [] as [RoutePrefix] }
+      let hasRoutes = !RouteText.routes(in: file.text, of: file.path).isEmpty
+      return prefixes.map { path, line in
         let line = line.lowercased()
         let named = names.filter { $0.file != file.path && $0.name.map(line.contains) ?? false }
-        return RoutePrefix(path: path, file: file.path, others: Set(named.map(\.file)))
+        let others = named.isEmpty && !hasRoutes ? names : named
+        return RoutePrefix(path: path, file: file.path, others: Set(others.map(\.file)))
       }
     }
   }
@@ -187,10 +193,12 @@ struct RoutePrefix {
 }
 
 extension [RoutePrefix] {
+  fileprivate var ofNoOtherFile: [RoutePrefix] { filter(\.others.isEmpty) }
+
   /// What may stand before the routes of a file: the prefix of where it is used, its own, or both.
   fileprivate func before(_ file: String) -> [String] {
     let outer = filter { $0.others.contains(file) }.map(\.path)
-    let own = filter { $0.others.isEmpty && $0.file == file }.map(\.path)
+    let own = ofNoOtherFile.filter { $0.file == file }.map(\.path)
     return outer.flatMap { outer in own.map { outer + $0 } } + outer + own
   }
 }

@@ -137,6 +137,8 @@ struct RepositoryTests {
     let found = try repository(files).routes
     let expected = ["/v1/shop/list", "/shop/list", "/top", "/api/all", "/g/sum", "/spring/j", "/blog/entry/"]
     #expect(Set(expected).isSubset(of: found), "\(found)")
+    let service = ["app.py": "app.register_blueprint(bp, url_prefix='/v2')\n", "x/list.py": "@bp.route('/all')\n"]
+    #expect(try repository(service).routes.first == "/v2/all")
     let top = try #require(found.firstIndex(of: "/g/sum"))
     #expect(found.firstIndex(of: "/sum").map { $0 > top } == true, "\(found)")
   }
