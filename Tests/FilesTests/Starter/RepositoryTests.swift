@@ -137,10 +137,14 @@ struct RepositoryTests {
     let found = try repository(files).routes
     let expected = ["/v1/shop/list", "/shop/list", "/top", "/api/all", "/g/sum", "/spring/j", "/blog/entry/"]
     #expect(Set(expected).isSubset(of: found), "\(found)")
-    let service = ["app.py": "app.register_blueprint(bp, url_prefix='/v2')\n", "x/list.py": "@bp.route('/all')\n"]
-    #expect(try repository(service).routes.first == "/v2/all")
     let top = try #require(found.firstIndex(of: "/g/sum"))
     #expect(found.firstIndex(of: "/sum").map { $0 > top } == true, "\(found)")
+  }
+
+  @Test("A prefix that names no file, in one without routes, is for those of all")
+  func prefixOfAll() throws {
+    let files = ["app.py": "app.register_blueprint(bp, url_prefix='/v2')\n", "x/list.py": "@bp.route('/all')\n"]
+    #expect(try repository(files).routes.prefix(2) == ["/v2/all", "/all"])
   }
 
   @Test("Paths in a table, or passed to a function of the service, come after those that are named as routes")
