@@ -12,13 +12,16 @@ struct MeasuredRiseTests {
 
   private static func rise(_ metrics: MetricResult...) -> MeasuredRise? { rises(metrics).first }
 
-  private static func rises(_ metrics: [MetricResult]) -> [MeasuredRise] {
+  private static func rises(_ metrics: [MetricResult], iterations: Int? = nil) -> [MeasuredRise] {
     let fingerprint = Fingerprint(
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "never", measurement: "traced", kernel: "6.1",
       libc: "glibc 2.36")
+    var repetition = RepetitionResult(end: End(.exited, code: 0), duration: .seconds(1), processes: 1, metrics: [:])
+    repetition.growth = iterations.map { Growth(slope: 1, low: 1, high: 1, kind: .continuous, iterations: $0) }
     return ScenarioResult(
       name: ScenarioName("load"), verdict: .regression,
-      environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), metrics: metrics
+      environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), repetitions: [repetition],
+      metrics: metrics, growthIsPerIteration: iterations != nil
     ).measuredRises
   }
 
@@ -51,6 +54,15 @@ struct MeasuredRiseTests {
       MeasuredRise(.peak, amount: .mebibytes(8)),
     ]
     #expect(Self.rises([peak, level, growth]) == expected)
+  }
+
+  @Test("Growth that makes most of what a level rose by comes before it")
+  func levelOfGrowth() {
+    let level = Self.regressed(.treeSteady, by: Self.mebi, resolution: 1)
+    let growth = Self.regressed(.growth, by: Self.mebi / 200, resolution: 1)
+    for (iterations, first) in [(nil, ExplainedRise.steady), (100, .steady), (190, .growth)] {
+      #expect(Self.rises([level, growth], iterations: iterations).first?.kind == first)
+    }
   }
 
   @Test("Where no rise is clear, the peak is explained")

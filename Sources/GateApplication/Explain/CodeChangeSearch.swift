@@ -160,6 +160,9 @@ struct CodeChangeSearch {
       hits += code.inner + used(by: code.finding.stacks, &code.texts, code.base.git)
       hits.sort { $0.order < $1.order }
     }
+    if code.isCertain { hits += newlyCalled(by: code) }
+    if hits.isEmpty { hits = seen(beneath: code.finding.functions, &code.texts, code.base.git) }
+    if hits.isEmpty { hits = usedIndirectly(by: code.finding.stacks, code.texts, code.base.git) }
     var functions: [StackJoin.Hit] = []
     for hit in hits where !functions.contains(where: hit.isAtSamePlace(as:)) { functions.append(hit) }
     return Array(functions.prefix(Self.mostFunctions))
@@ -174,6 +177,11 @@ struct CodeChangeSearch {
       ? CodeChanges(base: base.git.base, origin: base.origin)
       : elsewhere(since: base, finding, of: scenario, besides: named)
     changes.elsewhere = within + changes.elsewhere.filter { place in !within.contains { $0.file == place.file } }
+    // In one repository with it, a dependency is told by its changed function.
+    changes.elsewhere.removeAll { place in
+      !place.dependencies.isEmpty
+        && place.dependencies.allSatisfy { dependency in named.contains { $0.function == dependency.function } }
+    }
     changes.functions = named.map { code.texts.function(of: $0) }
     return changes
   }
@@ -202,6 +210,42 @@ struct CodeChangeSearch {
       place.dependencies.removeAll { $0.function.map(outer.contains) ?? true }
       return place.dependencies.isEmpty ? nil : place
     }
+  }
+
+  /// The functions that a change adds beside what is certain, and that this calls.
+  private func newlyCalled(by code: ChangedCode) -> [StackJoin.Hit] {
+    let changed = Set(code.hits.map(\.function))
+    let join = StackJoin(code.texts.files, tracked: code.texts.tracked)
+    return code.finding.stacks.flatMap { join.used(by: $0, in: code.base.git.text(asItIs:)) }
+      .filter { hit in hit.isNew && hit.caller.map(changed.contains) == true }
+  }
+
+  /// The changes of functions that those on the stacks were seen to call, those that rose most first: what they hold may count
+  /// for others, as where an interpreter uses released memory again. None if another version of a dependency is as likely.
+  private func seen(
+    beneath functions: [FunctionChange], _ texts: inout ChangedTexts, _ git: GitComparison
+  ) -> [StackJoin.Hit] {
+    guard !git.files.contains(where: \.isDependency) else { return [] }
+    texts.addSources(atMost: Self.mostFiles)
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    return functions.flatMap { function in
+      join.hits(on: function.called.filter { $0.file != nil }).map { hit in
+        var hit = hit
+        hit.caller = function.function
+        return hit
+      }
+    }
+  }
+
+  /// What changed and is used by functions that those on the stacks use; none if another version of a dependency is as likely.
+  private func usedIndirectly(
+    by stacks: [[StackFrame]], _ texts: ChangedTexts, _ git: GitComparison
+  ) -> [StackJoin.Hit] {
+    guard !git.files.contains(where: \.isDependency), deadline > .now else { return [] }
+    let join = StackJoin(texts.files, tracked: texts.tracked)
+    let paths = git.paths(with: join.usableNames, atMost: Self.mostFiles).filter { SourceLanguage(path: $0) != nil }
+    let users = paths.compactMap(git.text(asItIs:))
+    return stacks.flatMap { join.used(by: $0, through: users, in: git.text(asItIs:)) }
   }
 
   /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.

@@ -128,7 +128,11 @@ struct ProjectKind: Sendable {
     let text = MakeText.names.map(repository.text).first { !$0.isEmpty } ?? ""
     let targets = MakeText(text).programs.filter { !buildScripts.contains($0) }
     return targets.filter(repository.isProgram).map { StartCandidate(program: $0) } + built(in: ".", of: repository)
-      + targets.map { StartCandidate(program: $0) }
+      + targets.map { target in
+        let words = repository.completed(["./\(target)"])
+        let name = words.count > 1 ? target.split(separator: ".").first.map(String.init) : nil
+        return StartCandidate(words, needs: [target], name: name)
+      }
   }
 
   /// Scripts that build, which autotools and others put beside what they build.

@@ -16,7 +16,8 @@ extension ProjectKind {
     let hasScripts = project.contains(#/(?m)^\[project\.scripts\]|^\[tool\.poetry\.scripts\]|console_scripts/#)
     let packages =
       repository.has("requirements.txt") ? "-r requirements.txt" : hasDependencies || hasScripts ? "-e ." : nil
-    return packages.map { "python3 -m venv .venv && .venv/bin/pip install --quiet \($0)" }
+    // One that is there may be of another Python than the first in the search path, and would be broken by that.
+    return packages.map { "test -e .venv || python3 -m venv .venv && .venv/bin/pip install --quiet \($0)" }
   }
 
   /// The program that runs the project, as it is after the build.

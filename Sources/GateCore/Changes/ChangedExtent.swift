@@ -8,20 +8,30 @@ struct ChangedExtent {
   /// Whether the part adds the whole function.
   let isNew: Bool
   let language: SourceLanguage?
+  /// The function that uses it, by which those that call that have to do with it, too.
+  var user: User?
+
+  struct User {
+    let name: String
+    let file: String
+  }
 
   /// The name by which others call it: of a constructor that of its class.
-  var calledName: String { Self.constructors.contains(extent.name) ? extent.scopes.last ?? "" : extent.name }
+  var calledName: String { user?.name ?? ownName }
+
+  private var ownName: String { Self.constructors.contains(extent.name) ? extent.scopes.last ?? "" : extent.name }
 
   /// Of Python and JavaScript.
   private static let constructors: Set = ["__init__", "constructor"]
 
   func hit(calledBy caller: FunctionName, depth: Int) -> StackJoin.Hit {
-    let separator = language?.isScript == true ? "." : "::"
-    let name = FunctionName(
-      module: String(TrackedFiles.name(of: file)), name: (extent.scopes + [extent.name]).joined(separator: separator),
-      isScript: language?.isScript == true)
+    let isScript = language?.isScript == true
+    func function(_ name: String, in file: String) -> FunctionName {
+      FunctionName(module: String(TrackedFiles.name(of: file)), name: name, isScript: isScript)
+    }
     return StackJoin.Hit(
-      function: name, caller: caller, file: file, line: line, part: part, kind: kind,
+      function: function((extent.scopes + [extent.name]).joined(separator: isScript ? "." : "::"), in: file),
+      caller: user.map { function($0.name, in: $0.file) } ?? caller, file: file, line: line, part: part, kind: kind,
       isNew: kind == .function && isNew, depth: depth)
   }
 
@@ -35,7 +45,7 @@ struct ChangedExtent {
     var at = 0
     while at < line.count {
       let word = line[at...].prefix(while: \.isOfName)
-      let isMeant = word.elementsEqual(name) && (kind != .function || isCall(line[word.endIndex...]))
+      let isMeant = word.elementsEqual(name) && (kind != .function && user == nil || isCall(line[word.endIndex...]))
       if isMeant, canMean(line[..<at]) { return true }
       at = max(at + 1, word.endIndex)
     }

@@ -20,9 +20,16 @@ package enum ElsewhereChanges {
   ///
   /// Ignored are folders and files that do not belong to the program, such as the baselines.
   package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
-    let own = paths.filter { path in !ignored.contains { path == $0 || path.hasPrefix("\($0)/") } }
+    let own = paths.filter { path in
+      !isOfGit(path) && !ignored.contains { path == $0 || path.hasPrefix("\($0)/") }
+    }
     let visible = own.filter { Rank($0).rawValue < Rank.hidden.rawValue }
     return (visible.isEmpty ? own : visible).sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
+  }
+
+  /// Whether a file only tells git what to do with others.
+  private static func isOfGit(_ path: String) -> Bool {
+    [".gitattributes", ".gitignore", ".gitkeep", ".mailmap"].contains(path.split(separator: "/").last)
   }
 
   /// Whether a file may be code or data of the program.
@@ -58,11 +65,15 @@ package enum ElsewhereChanges {
     }
     guard SourceLanguage(path: file.path) != nil else { return [(ChangedPlace(file: file.path), nil)] }
     let functions = functions(of: file)
-    let places = file.codeParts.map { part in
-      let line = line(of: part, in: functions)
-      return (
-        place: ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part: part
-      )
+    let places = file.codeParts.flatMap { part in
+      let first = line(of: part, in: functions)
+      // A part may end one function and add others.
+      let added = functions.map(\.lines.lowerBound).filter { $0 > first && part.now.contains($0) }
+      return ([first] + added).map { line in
+        (
+          place: ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part: part
+        )
+      }
     }
     // Others are often imports.
     var named: Set<String> = []

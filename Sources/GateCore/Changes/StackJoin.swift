@@ -75,7 +75,35 @@ package struct StackJoin {
   /// They are found by their names, which must be unique among the changed ones. `text` is asked once for each file of a
   /// function on the call stack, as it is now.
   package func used(by frames: [StackFrame], in text: (String) -> ChangedFile?) -> [Hit] {
-    var left = Dictionary(grouping: files.flatMap(\.changedExtents), by: \.calledName).compactMapValues { named in
+    hits(of: files.flatMap(\.changedExtents), usedBy: frames, in: text)
+  }
+
+  /// What changed and is used by functions of these files which functions on a call stack use in turn, as a limit that is asked
+  /// for further in.
+  package func used(by frames: [StackFrame], through users: [ChangedFile], in text: (String) -> ChangedFile?) -> [Hit] {
+    let scanned = users.map(ScannedFile.init)
+    let changed = files.flatMap(\.changedExtents).flatMap { changed -> [ChangedExtent] in
+      let users = scanned.flatMap { $0.users(of: changed) }
+      guard users.count <= Self.mostUsers else { return [] }
+      return users.map { user in
+        var through = changed
+        through.user = user
+        return through
+      }
+    }
+    return hits(of: changed, usedBy: frames, in: text)
+  }
+
+  /// What more functions use says little of the one on a call stack.
+  private static let mostUsers = 5
+
+  /// The names of what changed and may be used elsewhere.
+  package var usableNames: [String] { files.flatMap(\.changedExtents).map(\.calledName).filter { $0.utf8.count > 2 } }
+
+  private func hits(
+    of changed: [ChangedExtent], usedBy frames: [StackFrame], in text: (String) -> ChangedFile?
+  ) -> [Hit] {
+    var left = Dictionary(grouping: changed, by: \.calledName).compactMapValues { named in
       // A constructor has the name of its type.
       let functions = named.filter { $0.kind == .function }
       return named.count - functions.count <= 1 && functions.count <= 1 ? functions.first ?? named.first : nil
@@ -172,6 +200,14 @@ private struct ScannedFile {
         !each.extent.name.isEmpty && seen.insert("\(each.extent.name) \(each.extent.lines.lowerBound)").inserted
       }
     }
+  }
+
+  /// The functions that use what changed; shorter names mean too many others.
+  func users(of changed: ChangedExtent) -> [ChangedExtent.User] {
+    now.filter { own in
+      own.name.utf8.count > 2 && own.name != changed.calledName
+        && changed.isUsed(in: own.lines.map { file.now[$0 - 1] }.filter { !isComment($0) })
+    }.map { ChangedExtent.User(name: $0.name, file: file.path) }
   }
 
   /// What a part gives other values outside of functions and types.

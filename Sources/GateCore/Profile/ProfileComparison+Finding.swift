@@ -142,15 +142,18 @@ extension ProfileComparison {
     let parts = rises.filter {
       Double($0.change.count) > Double(noise.own(of: $0.function) * clearFactor) && origin(of: $0.function) != .language
     }
+    // Where blocks rose by clearly more than the metric, the rest is what others hold less of, or noise.
+    let ofMetric =
+      isExcess(growth, of: rise) ? onlyHolder(of: rise, among: clear, parts, unclear: least) : nil
     let holder =
-      culprit(among: clear, parts, growth: growth, unclear: least)
+      ofMetric ?? culprit(among: clear, parts, growth: growth, unclear: least)
       ?? onlyHolder(of: min(rise, growth), among: clear, parts, unclear: least)
     guard let chosen = holder else {
       if candidates.isEmpty, first.change > least(first) {
-        return .spread(largest: separate(rises).map { addingBeneath($0, among: rises) })
+        return .spread(largest: separate(rises).map { addingCalled($0, among: rises) })
       }
       let likely = measured == nil ? nil : culprit(among: candidates, rises, growth: growth, unclear: least)
-      let largest = addingBeneath(addingCallers(likely ?? first), among: rises)
+      let largest = addingCalled(addingCallers(likely ?? first), among: rises)
       return .belowNoise(largest: largest, least: least(largest), isLikely: likely != nil)
     }
     if origin(of: chosen.function) == .language {
@@ -160,12 +163,11 @@ extension ProfileComparison {
     let (isReleasedLater, formerRelease) = (isReleasedLater(chosen), formerRelease(of: chosen))
     let laterRelease = formerRelease.flatMap { self.laterRelease(of: chosen, insteadOf: $0) }
     var culprit = Culprit(
-      change: addingCallers(chosen), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
+      change: addingCalled(addingCallers(chosen), among: rises), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
       othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
       heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
       inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
       laterRelease: laterRelease)
-    culprit.change.beneath = beneath(chosen, among: rises)
     if now.processes != before.processes { culprit.processes = .init(before: before.processes, now: now.processes) }
     return .named(culprit: culprit)
   }
@@ -192,10 +194,12 @@ extension ProfileComparison {
 
   /// What the metric rose by less than a function that holds clearly more than it and the process rose by.
   private func fallBeside(_ chosen: FunctionChange, of rise: Bytes) -> Bytes? {
-    guard let own = self.rise, Double(chosen.change.count) > Self.clearExcess * Double(max(own, rise).count) else {
-      return nil
-    }
+    guard let own = self.rise, isExcess(chosen.change, of: max(own, rise)) else { return nil }
     return chosen.change - rise
+  }
+
+  private func isExcess(_ amount: Bytes, of rise: Bytes) -> Bool {
+    Double(amount.count) > Self.clearExcess * Double(rise.count)
   }
 
   /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
@@ -217,20 +221,18 @@ extension ProfileComparison {
   /// The share of what a function holds from which one that it calls may have to do with it.
   private static let leastBeneath = 0.1
 
-  private func addingBeneath(_ change: FunctionChange, among rises: [FunctionChange]) -> FunctionChange {
-    var change = change
-    change.beneath = beneath(change, among: rises)
-    return change
-  }
-
-  private func beneath(_ chosen: FunctionChange, among parts: [FunctionChange]) -> [FunctionChange] {
+  private func addingCalled(_ chosen: FunctionChange, among parts: [FunctionChange]) -> FunctionChange {
     let called = functions(calledBy: chosen.function).subtracting([chosen.function])
     let least = Self.leastBeneath * Double(chosen.change.count)
-    return parts.filter { Double($0.change.count) >= least && called.contains($0.function) }.map { part in
+    var change = chosen
+    change.beneath = parts.filter { Double($0.change.count) >= least && called.contains($0.function) }.map { part in
       var part = part
       part.frames = [frame(of: part.function)]
       return part
     }
+    let risen = parts.map(\.function).filter(called.contains)
+    change.called = (risen + called.subtracting(risen).sorted()).map { frame(of: $0) }
+    return change
   }
 
   /// The largest ones that hold different memory; of two that share most of what one of them holds, the one that is called if
@@ -303,7 +305,8 @@ extension ProfileComparison {
         && (origin == .language || self.origin(of: other.function) == .program)
     }
     guard let largest = inner.max(by: { $0.change < $1.change }) else {
-      return (origin == .language ? most(others, of: growth) : nil) ?? chosen
+      let outer = others.filter { self.origin(of: $0.function) != .language }
+      return (origin == .language ? most(outer, of: growth) : nil) ?? chosen
     }
     let beneath = functions(calledBy: largest.function)
     return most(inner.filter { beneath.contains($0.function) }, of: largest.change) ?? chosen

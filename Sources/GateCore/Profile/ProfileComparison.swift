@@ -126,6 +126,8 @@ package struct FunctionChange: Sendable, Hashable, Codable {
   package var frames: [StackFrame] = []
   /// Functions that it calls and that hold a good part of its change, clear or not; known and stored as ``frames`` are.
   package var beneath: [FunctionChange] = []
+  /// All functions that it calls, those that rose most first; known and stored as ``frames`` are.
+  package var called: [StackFrame] = []
 
   /// A function of a script, and the line of it that holds most.
   package struct Script: Sendable, Hashable, Codable {

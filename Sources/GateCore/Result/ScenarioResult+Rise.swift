@@ -7,18 +7,30 @@ extension ScenarioResult {
   /// memory.
   ///
   /// The peak comes first, unless another one is clearer: as of two workers that now and then load at the same time, whose
-  /// tree has a peak that varies by more than a rise of its steady level.
+  /// tree has a peak that varies by more than a rise of its steady level. Growth that makes most of what a level rose by comes
+  /// before it: both moments are of the same runs, so that nothing else differs.
   package var measuredRises: [MeasuredRise] {
     let regressed = summary.metrics.filter { $0.verdict == .regression && ExplainedRise(of: [$0.metric]) != nil }
     let clear = regressed.filter { $0.isRise(clearerThan: Self.clearFactor) }
     let unclear = regressed.filter { metric in !clear.contains { $0.metric == metric.metric } }
-    let kinds = [ExplainedRise.peak, .steady, .growth]
+    let kinds: [ExplainedRise] = isLevelOfGrowth ? [.peak, .growth, .steady] : [.peak, .steady, .growth]
     var rises: [MeasuredRise] = []
     for (metrics, kind) in [clear, unclear].flatMap({ metrics in kinds.map { (metrics, $0) } }) {
       let ofKind = metrics.filter { ExplainedRise(of: [$0.metric]) == kind }
       if !ofKind.isEmpty, !rises.contains(where: { $0.kind == kind }) { rises.append(Self.rise(kind, of: ofKind)) }
     }
     return rises
+  }
+
+  /// Whether the growth over the judged iterations is most of what a level rose by.
+  private var isLevelOfGrowth: Bool {
+    let regressed = summary.metrics.filter { $0.verdict == .regression }
+    let iterations = repetitions.compactMap { $0.growth?.iterations }.sorted()
+    guard summary.growthIsPerIteration, !iterations.isEmpty,
+      let growth = regressed.first(where: { $0.metric == .growth })?.change?.shift
+    else { return false }
+    let levels = regressed.filter { ExplainedRise(of: [$0.metric]) == .steady }.compactMap { $0.change?.shift }
+    return growth * Double(iterations[iterations.count / 2]) >= ProfileComparison.leastShare * (levels.max() ?? .infinity)
   }
 
   private static func rise(_ kind: ExplainedRise, of failing: [MetricResult]) -> MeasuredRise {

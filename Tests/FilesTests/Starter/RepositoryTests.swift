@@ -156,7 +156,7 @@ struct RepositoryTests {
     #expect(try repository(files).routes == ["/named", "/table", "/own", "/found"])
   }
 
-  private static let pip = "python3 -m venv .venv && .venv/bin/pip install --quiet"
+  private static let pip = "test -e .venv || python3 -m venv .venv && .venv/bin/pip install --quiet"
   private static let address = "127.0.0.1:{{port}}"
 
   private static let services = [

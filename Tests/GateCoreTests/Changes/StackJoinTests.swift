@@ -281,6 +281,20 @@ struct StackJoinTests {
     #expect(try used(in: use, path, change) == (expected.map { ["\($0) by serve"] } ?? []))
   }
 
+  @Test("What functions use that one on the stack uses in turn is found, unless many do")
+  func usedIndirectly() {
+    let limits = Self.file("limits.js", "-const LIMIT = 25;\n+const LIMIT = 9000;\n function page(size) {\n   return size || LIMIT;\n }")
+    let file = Self.file("main.js", " function serve(query) {\n   return send(page(query));\n }")
+    let frame = StackFrame(
+      function: FunctionName(module: "main.js", name: "serve", isScript: true), file: "/build/main.js", line: 2)
+    let join = StackJoin([limits], tracked: TrackedFiles(["main.js", "limits.js"], tops: ["/build"]).file)
+    #expect(join.usableNames == ["LIMIT"] && join.used(by: [frame]) { _ in file }.isEmpty)
+    let hits = join.used(by: [frame], through: [limits]) { _ in file }
+    #expect(hits.map(\.function.name) == ["LIMIT"] && hits.map(\.line) == [1] && hits.map(\.caller?.name) == ["page"])
+    let users = (1...6).map { Self.file("u\($0).js", " function page\($0)() {\n   return LIMIT;\n }") }
+    #expect(join.used(by: [frame], through: [limits] + users) { _ in file }.isEmpty)
+  }
+
   @Test("A value that the code of its own file uses outside of functions is known as such")
   func ownValue() throws {
     let prices = Self.file("prices.py", "-STEPS = 1\n+STEPS = 9\n TABLE = build(STEPS)")
@@ -367,7 +381,7 @@ struct ElsewhereChangesTests {
       ignoring: ["baselines"])
     #expect(ranked.prefix(3) == ["requirements.txt", "src/a.py", "data/words.txt"])
     #expect(ranked.dropFirst(3) == ["tests/a.py"])
-    #expect(ElsewhereChanges.ranked([".github/ci.yml"], ignoring: []) == [".github/ci.yml"])
+    #expect(ElsewhereChanges.ranked([".github/ci.yml", "a/.gitignore"], ignoring: []) == [".github/ci.yml"])
     #expect(ElsewhereChanges.ranked(["README.md", "LICENSE"], ignoring: []) == ["LICENSE", "README.md"])
     #expect(ranked.filter(ElsewhereChanges.isOfProgram) == ["requirements.txt", "src/a.py", "data/words.txt"])
   }
@@ -439,5 +453,10 @@ struct ElsewhereChangesTests {
     ]
     let inside = ElsewhereChanges.places(of: ChangedFile(path: "store.py", lines: both))
     #expect(inside.map(\.place) == [ChangedPlace(file: "store.py", line: 3, function: "put")], "not the import")
+    let end: [ChangedFile.Line] = [
+      .same("def put(key):"), .same("    x()"), .added("    y()"), .added("def keep(key):"), .added("    y()"),
+    ]
+    let added = ElsewhereChanges.places(of: ChangedFile(path: "store.py", lines: end))
+    #expect(added.map(\.place.function) == ["put", "keep"], "one part ends a function and adds another")
   }
 }

@@ -354,6 +354,24 @@ struct CulpritTests {
     #expect(comparison.finding?.culprit == nil)
   }
 
+  @Test("Where blocks rose by more than the metric, what holds most of the metric's rise is named, not all that calls it")
+  func excess() {
+    let worker = "a!main;a!worker"
+    let before: Stacks = ["\(worker);a!load": .init(live: 4_000_000)]
+    let now: Stacks = ["\(worker);a!load": .init(live: 4_500_000), "\(worker);a!serve": .init(live: 800_000)]
+    var comparison = ProfileComparison(before: before, now: now)
+    #expect(comparison.finding?.culprit?.change.function.name == "worker")
+    comparison.measured = Bytes(850_000)
+    #expect(comparison.finding?.culprit?.change.function.name == "serve")
+  }
+
+  @Test("A function of the language's library gives way to the program's, however many of it call each other")
+  func nestedLibrary() {
+    let stack = "/srv/app.js:serve;node:http:write;node:http:write_;node:buffer:bytes"
+    let comparison = ProfileComparison(before: [:], now: [stack: .init(live: 8_000_000)])
+    #expect(comparison.finding?.culprit?.change.function.name == "serve")
+  }
+
   @Test("A rise of the metric that the profiled repetitions do not show is not denied")
   func notReproduced() {
     var comparison = ProfileComparison(before: server, now: server)

@@ -18,7 +18,9 @@ struct CodeChangeTests {
     """
 
   /// A repository with an approved baseline, whose program then holds more.
-  private func regressed(_ change: String, onMain earlier: String? = nil) throws -> UseCaseProject {
+  private func regressed(
+    _ change: String, onMain earlier: String? = nil, calling called: String? = nil
+  ) throws -> UseCaseProject {
     let project = try UseCaseProject(holding: 8, keys: "history: off")
     try project.write(Self.source, to: "src/server.c")
     try project.write("key\n", to: "data.txt")
@@ -39,13 +41,13 @@ struct CodeChangeTests {
       "git -c user.name=Ada -c user.email=ada@example.org -c commit.gpgsign=false commit -qam 'Keep more' --allow-empty"
     )
     project.measurer.hold(12)
-    profile(project, held: .mebibytes(5))
+    profile(project, held: .mebibytes(5), calling: called)
     return project
   }
 
-  private func profile(_ project: UseCaseProject, held: Bytes) {
+  private func profile(_ project: UseCaseProject, held: Bytes, calling called: String? = nil) {
     let path = "\(project.path)/src/server.c"
-    project.measurer.profile { _, _ in [.server(held: held, file: path)] }
+    project.measurer.profile { _, _ in [.server(held: held, file: path, calling: called)] }
   }
 
   private static let pullRequest = ["JENKINS_URL": "https://ci.example", "CHANGE_ID": "7", "CHANGE_TARGET": "main"]
@@ -139,9 +141,17 @@ struct CodeChangeTests {
     let project = try regressed("\(file) && echo more >>data.txt")
     let commit = try project.shell("git rev-parse HEAD").prefix(9)
     let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let place = "by change: not certain which: block() at src/block.c:1 (called by remember()) was added since"
+    let place = "by change: most likely block() at src/block.c:1 (called by remember()) was added since"
     #expect(words.contains(place), "\(words)")
     #expect(words.contains("Keep more (Ada); changed elsewhere: data.txt: \(commit) Keep more (Ada)"), "\(words)")
+  }
+
+  @Test("Where nothing on the stack changed, what the named function was seen to call does, though no text shows the call")
+  func seenBeneath() throws {
+    let project = try regressed("sed -i 's/free(.*);/return;/' src/server.c && echo more >>data.txt", calling: "trim")
+    let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("by change: most likely trim() at src/server.c:8 (called by remember()) was"), "\(words)")
+    #expect(words.contains("; changed elsewhere: data.txt"), "\(words)")
   }
 
   @Test("Uncommitted changes are called so")
@@ -179,12 +189,16 @@ struct CodeChangeTests {
 
 extension MemoryProfile {
   /// A program whose function `remember` holds some of its memory.
-  fileprivate static func server(held: Bytes, file: String) -> MemoryProfile {
+  fileprivate static func server(held: Bytes, file: String, calling called: String? = nil) -> MemoryProfile {
     let stack = [("main", 5), ("remember", 2)].map { name, line in
       CallTree.Function(module: "server", name: name, file: file, line: line)
     }
     var calls = CallTree.Builder()
     calls.add(.init(live: held.count), stack: stack)
+    if let called {
+      let inner = CallTree.Function(module: "server", name: called, file: file, line: 8)
+      calls.add(.init(live: 4096), stack: stack + [inner])
+    }
     return MemoryProfile(
       process: "target", method: .stopsAndBlocks, peak: held, anonymous: held, calls: calls.tree)
   }

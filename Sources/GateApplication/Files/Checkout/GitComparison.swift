@@ -139,6 +139,22 @@ struct GitComparison {
     return ChangedFile(path: path, lines: PatchText.lines(of: bytes).map { .added($0) })
   }
 
+  /// The paths of tracked files with one of these words; at most so many.
+  func paths(with words: [String], atMost most: Int) -> [String] {
+    guard !words.isEmpty else { return [] }
+    let list =
+      ["grep", "-z", "-l", "-I", "-w", "-F"] + words.prefix(Self.mostWords).flatMap { ["-e", $0] }
+      + [measured.commit].compactMap(\.self) + ["--"]
+    // It exits with 1 where there is none.
+    let found = GitQuery.bytes(of: list, in: top, atMost: 1 << 20) ?? []
+    return found.split(separator: 0).prefix(most).map { name in
+      let name = String(systemBytes: Array(name))
+      return measured.commit == nil ? name : String(name.drop { $0 != ":" }.dropFirst())
+    }
+  }
+
+  private static let mostWords = 16
+
   private func bytes(of path: String) -> [UInt8]? {
     if let commit = measured.commit {
       return GitQuery.bytes(of: ["cat-file", "blob", "\(commit):\(path)"], in: top, atMost: Self.largest)

@@ -4,7 +4,9 @@ extension RiseExplanation {
   /// One sentence on what changed in the code; nil if that is unknown.
   var changesText: String? {
     guard let changes else { return nil }
-    guard !finding.functions.isEmpty else { return changes.textWithoutStack }
+    // A stack that is not clear says nothing where none of its functions changed.
+    let isUnclear = if case .belowNoise(_, _, false) = finding { changes.functions.isEmpty } else { false }
+    guard !finding.functions.isEmpty, !isUnclear || changes.dependencyText != nil else { return changes.textWithoutStack }
     guard changes.functions.isEmpty, let change = finding.culprit?.change else { return changes.text }
     let hidesInlined = change.file == nil && !change.function.isScript && !change.function.isInstalled
     return changes.text
@@ -19,7 +21,8 @@ extension CodeChanges {
     // With changed functions only the dependencies whose code these call.
     if let dependencyText { return dependencyText + (functions.isEmpty ? "" : "; also \(functionsText)") }
     guard functions.isEmpty else {
-      return elsewhereText.map { "not certain which: \(functionsText); changed elsewhere: \($0)" } ?? functionsText
+      let doubt = functions.count == 1 ? "most likely" : "not certain which:"
+      return elsewhereText.map { "\(doubt) \(functionsText); changed elsewhere: \($0)" } ?? functionsText
     }
     return "nothing on the call stack was changed \(sinceText)"
       + (elsewhere.isEmpty
