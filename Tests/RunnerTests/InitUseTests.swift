@@ -211,6 +211,21 @@ struct InitUseTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: project.path) == ["highwater.yml"])
   }
 
+  @Test("What was tried before a program that only ended is told, with its last line")
+  func triedBefore() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.write("web: serve --port $PORT\n", to: "Procfile")
+    try project.write("", to: "pyproject.toml")
+    try project.write("", to: "main.py")
+    let outcome = try run(project, output: "first.yml", of: []) { scenario, _ in
+      let isServer = scenario.target.command.words.first == "serve"
+      return isServer ? .holding(8, end: End(.exited, code: 1), output: "no module x\n") : .holding(8)
+    }
+    let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words.contains("`serve --port '{{port}}'` was tried before that and failed: exited with code 1: no module x"), "\(words)")
+  }
+
   @Test("Beside a project file only what is missing is written, and nothing is run")
   func added() throws {
     let project = try UseCaseProject(holding: 8)

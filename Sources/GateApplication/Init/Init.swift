@@ -31,7 +31,12 @@ struct Init {
     var search = StarterSearch(in: repository, invocation)
     let starter = search.starter(of: command)
     if invocation.isInterrupted { return invocation.interruptedExit() }
-    if let starter { return try write(draft(of: starter, for: repository, isNew: true), invocation) }
+    if let starter {
+      var report = try draft(of: starter, for: repository, isNew: true)
+      // What was likelier may be the service, which lacks only a dependency.
+      if starter.scenario.ready == nil { report.failed = search.failed }
+      return try write(report, invocation)
+    }
     guard let failed = search.failed else {
       throw RunnerError(
         problem: "no program found to run", place: repository.folder,

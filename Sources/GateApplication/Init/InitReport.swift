@@ -31,6 +31,8 @@ struct InitReport {
   let options: [String]
   /// The folder of the baselines, as the user would type it; nil outside of a repository of git.
   let baselines: String?
+  /// What was tried before and failed.
+  var failed: StarterSearch.FailedStart?
   /// What the build has written and git does not ignore.
   var unignored: String?
 
@@ -52,6 +54,12 @@ struct InitReport {
     if let starter {
       page.paragraph(Self.finding(of: starter), indent: 2)
       if let hint = Self.shortness(of: starter) { page.paragraph(hint, indent: 2, label: "hint: ") }
+    }
+    if let failed {
+      let why = [Self.problem(of: failed), OutputLines.of(failed.failure.output).last].compactMap(\.self)
+      page.paragraph(
+        "`\(TerminalText.safe(failed.command.shellLine))` was tried before that and failed: \(why.joined(separator: ": "))",
+        indent: 2, label: "note: ")
     }
     if let unignored {
       let path = TerminalText.safe(unignored)
@@ -120,12 +128,16 @@ struct InitReport {
     "this build failed, so the project file has no `build`: `\(TerminalText.safe(build))`"
   }
 
+  private static func problem(of failed: StarterSearch.FailedStart) -> String {
+    TerminalText.safe(failed.failure.end?.displayText ?? failed.failure.problemText)
+  }
+
   /// Why nothing can be measured, for a build or a program that fails.
   static func text(_ failed: StarterSearch.FailedStart, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
     let line = "`\(TerminalText.safe(failed.command.shellLine))`"
-    let problem = TerminalText.safe(failed.failure.end?.displayText ?? failed.failure.problemText)
-    page.paragraph("error: the \(failed.isBuild ? "build" : "program") failed: \(line): \(problem)", indent: 0)
+    page.paragraph(
+      "error: the \(failed.isBuild ? "build" : "program") failed: \(line): \(problem(of: failed))", indent: 0)
     OutputLines.write(failed.failure.output, lines: 12, to: &page)
     let hint =
       failed.isBuild

@@ -365,13 +365,6 @@ struct CulpritTests {
     #expect(comparison.finding?.culprit?.change.function.name == "serve")
   }
 
-  @Test("A function of the language's library gives way to the program's, however many of it call each other")
-  func nestedLibrary() {
-    let stack = "/srv/app.js:serve;node:http:write;node:http:write_;node:buffer:bytes"
-    let comparison = ProfileComparison(before: [:], now: [stack: .init(live: 8_000_000)])
-    #expect(comparison.finding?.culprit?.change.function.name == "serve")
-  }
-
   @Test("A rise of the metric that the profiled repetitions do not show is not denied")
   func notReproduced() {
     var comparison = ProfileComparison(before: server, now: server)
