@@ -223,7 +223,8 @@ struct InitUseTests {
     }
     let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(
-      words.contains("`serve --port '{{port}}'` was tried before that and failed: exited with code 1: no module x"), "\(words)")
+      words.contains("`serve --port '{{port}}'` was tried before that and failed: exited with code 1: no module x"),
+      "\(words)")
   }
 
   @Test("Beside a project file only what is missing is written, and nothing is run")

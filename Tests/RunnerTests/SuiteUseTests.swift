@@ -141,7 +141,8 @@ struct SuiteUseTests {
     project.measurer.follow { scenario, _ in
       var tests = Tests(["a": 30, "b": 30, "loads": 2, "c": 2, "d": 2])
       // Alone `d` loads as much itself; after `loads` it needs more only because of `b`.
-      let only = scenario.target.environment["HIGHWATER_ONLY"].flatMap { FileManager.default.contents(atPath: $0) }
+      let only =
+        scenario.target.environment["HIGHWATER_ONLY"].flatMap { FileManager.default.contents(atPath: $0) }
         .flatMap { try? JSONDecoder().decode([String].self, from: $0) } ?? ["b"]
       if only.contains("b") || !only.contains("loads") { tests.own["d"] = 30 }
       return tests.recording(of: scenario)

@@ -220,8 +220,10 @@ struct CodeChangeSearch {
       .filter { hit in hit.isNew && hit.caller.map(changed.contains) == true }
   }
 
-  /// The changes of functions that those on the stacks were seen to call, those that rose most first: what they hold may count
-  /// for others, as where an interpreter uses released memory again. None if another version of a dependency is as likely.
+  /// The changes of functions that those on the stacks were seen to call, those that rose most first.
+  ///
+  /// What they hold may count for others, as where an interpreter uses released memory again. None if another version of a
+  /// dependency is as likely.
   private func seen(
     beneath functions: [FunctionChange], _ texts: inout ChangedTexts, _ git: GitComparison
   ) -> [StackJoin.Hit] {

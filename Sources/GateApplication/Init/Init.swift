@@ -82,7 +82,8 @@ struct Init {
         hint: "replace the link with a folder")
     }
     return InitReport(
-      starter: isNew ? starter : nil, files: [first] + drafts.compactMap(\.file) + [attributes, kept].compactMap(\.self),
+      starter: isNew ? starter : nil,
+      files: [first] + drafts.compactMap(\.file) + [attributes, kept].compactMap(\.self),
       jobs: drafts.filter { $0.file?.exists != true }.map(\.job), options: config.map { ["--config", $0] } ?? [],
       baselines: repository.rootHas(".git") ? repository.shown("baselines") : nil,
       unignored: starter.build == nil ? nil : repository.unignored(starter.scenario.target.command))

@@ -63,7 +63,8 @@ struct InitReport {
     }
     if let unignored {
       let path = TerminalText.safe(unignored)
-      page.paragraph("the build writes `\(path)`, and git does not ignore it; add it to `.gitignore`", indent: 2, label: "hint: ")
+      page.paragraph(
+        "the build writes `\(path)`, and git does not ignore it; add it to `.gitignore`", indent: 2, label: "hint: ")
     }
     for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system): ") }
     if jobs.isEmpty, !files.contains(where: { $0.path.contains(".y") && $0 != files[0] }) {

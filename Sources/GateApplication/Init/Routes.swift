@@ -186,7 +186,8 @@ struct RoutePrefix {
   private static func name(of file: String) -> String? {
     let parts = file.lowercased().split(separator: "/").map { $0.prefix { $0 != "." } }
     let usual: Set<Substring> = [
-      "__init__", "api", "app", "handlers", "index", "main", "mod", "router", "routes", "server", "src", "urls", "views",
+      "__init__", "api", "app", "handlers", "index", "main", "mod", "router", "routes", "server", "src", "urls",
+      "views",
     ]
     return parts.last { !usual.contains($0) }.map(String.init)
   }

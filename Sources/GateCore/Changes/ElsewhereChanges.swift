@@ -71,7 +71,8 @@ package enum ElsewhereChanges {
       let added = functions.map(\.lines.lowerBound).filter { $0 > first && part.now.contains($0) }
       return ([first] + added).map { line in
         (
-          place: ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name), part: part
+          place: ChangedPlace(file: file.path, line: line, function: function(at: line, in: functions)?.name),
+          part: part
         )
       }
     }

@@ -163,7 +163,8 @@ extension ProfileComparison {
     let (isReleasedLater, formerRelease) = (isReleasedLater(chosen), formerRelease(of: chosen))
     let laterRelease = formerRelease.flatMap { self.laterRelease(of: chosen, insteadOf: $0) }
     var culprit = Culprit(
-      change: addingCalled(addingCallers(chosen), among: rises), share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
+      change: addingCalled(addingCallers(chosen), among: rises),
+      share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
       othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
       heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
       inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,

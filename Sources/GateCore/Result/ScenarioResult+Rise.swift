@@ -30,7 +30,8 @@ extension ScenarioResult {
       let growth = regressed.first(where: { $0.metric == .growth })?.change?.shift
     else { return false }
     let levels = regressed.filter { ExplainedRise(of: [$0.metric]) == .steady }.compactMap { $0.change?.shift }
-    return growth * Double(iterations[iterations.count / 2]) >= ProfileComparison.leastShare * (levels.max() ?? .infinity)
+    return growth * Double(iterations[iterations.count / 2]) >= ProfileComparison.leastShare
+      * (levels.max() ?? .infinity)
   }
 
   private static func rise(_ kind: ExplainedRise, of failing: [MetricResult]) -> MeasuredRise {

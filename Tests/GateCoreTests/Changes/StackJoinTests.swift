@@ -283,7 +283,8 @@ struct StackJoinTests {
 
   @Test("What functions use that one on the stack uses in turn is found, unless many do")
   func usedIndirectly() {
-    let limits = Self.file("limits.js", "-const LIMIT = 25;\n+const LIMIT = 9000;\n function page(size) {\n   return size || LIMIT;\n }")
+    let limits = Self.file(
+      "limits.js", "-const LIMIT = 25;\n+const LIMIT = 9000;\n function page(size) {\n   return size || LIMIT;\n }")
     let file = Self.file("main.js", " function serve(query) {\n   return send(page(query));\n }")
     let frame = StackFrame(
       function: FunctionName(module: "main.js", name: "serve", isScript: true), file: "/build/main.js", line: 2)

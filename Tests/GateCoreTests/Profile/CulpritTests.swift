@@ -354,7 +354,8 @@ struct CulpritTests {
     #expect(comparison.finding?.culprit == nil)
   }
 
-  @Test("Where blocks rose by more than the metric, what holds most of the metric's rise is named, not all that calls it")
+  @Test(
+    "Where blocks rose by more than the metric, what holds most of the metric's rise is named, not all that calls it")
   func excess() {
     let worker = "a!main;a!worker"
     let before: Stacks = ["\(worker);a!load": .init(live: 4_000_000)]

@@ -146,7 +146,8 @@ struct CodeChangeTests {
     #expect(words.contains("Keep more (Ada); changed elsewhere: data.txt: \(commit) Keep more (Ada)"), "\(words)")
   }
 
-  @Test("Where nothing on the stack changed, what the named function was seen to call does, though no text shows the call")
+  @Test(
+    "Where nothing on the stack changed, what the named function was seen to call does, though no text shows the call")
   func seenBeneath() throws {
     let project = try regressed("sed -i 's/free(.*);/return;/' src/server.c && echo more >>data.txt", calling: "trim")
     let words = try project.check().text.split(whereSeparator: \.isWhitespace).joined(separator: " ")

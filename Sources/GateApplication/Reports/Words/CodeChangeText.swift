@@ -6,7 +6,9 @@ extension RiseExplanation {
     guard let changes else { return nil }
     // A stack that is not clear says nothing where none of its functions changed.
     let isUnclear = if case .belowNoise(_, _, false) = finding { changes.functions.isEmpty } else { false }
-    guard !finding.functions.isEmpty, !isUnclear || changes.dependencyText != nil else { return changes.textWithoutStack }
+    guard !finding.functions.isEmpty, !isUnclear || changes.dependencyText != nil else {
+      return changes.textWithoutStack
+    }
     guard changes.functions.isEmpty, let change = finding.culprit?.change else { return changes.text }
     let hidesInlined = change.file == nil && !change.function.isScript && !change.function.isInstalled
     return changes.text

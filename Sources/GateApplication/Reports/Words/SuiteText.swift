@@ -127,7 +127,8 @@ extension SuiteResult {
 
   private var otherCommandText: String? {
     guard let approved = approvedCommandText, !missing.isEmpty else { return nil }
-    return "\(Format.count(missing.count, "test")) of the baseline did not run: it was approved with \(approved), and an "
+    return
+      "\(Format.count(missing.count, "test")) of the baseline did not run: it was approved with \(approved), and an "
       + "approval of this result keeps them"
   }
 
@@ -149,7 +150,9 @@ extension SuiteResult {
     }
     guard risen >= Self.fewestInCommon, 2 * risen > judged else { return nil }
     let cause =
-      approvedCommandText.map { "the baseline was approved with \($0); give each command a baseline of its own with `--name`" }
+      approvedCommandText.map {
+        "the baseline was approved with \($0); give each command a baseline of its own with `--name`"
+      }
       ?? "something that they share has changed, such as the runtime, a flag of the build or a fixture"
     return "\(risen) of \(Format.count(judged, "test")) need more: \(cause)"
   }

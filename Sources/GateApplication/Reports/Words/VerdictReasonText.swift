@@ -78,7 +78,8 @@ extension MetricResult {
 
   private var riseText: String {
     guard let change else { return "\(metric) rose by more than is allowed" }
-    let estimate = told(change) == change.absolute ? "" : ", the median difference between its values and the baseline's"
+    let estimate =
+      told(change) == change.absolute ? "" : ", the median difference between its values and the baseline's"
     let rise = "\(metric) rose by \(amount(told(change)))\(signedShare(told(change)))\(estimate)"
     return [rise, allowedText].compactMap(\.self).joined(separator: "; ")
   }
