@@ -274,8 +274,10 @@ struct CodeChangeSearch {
     let git = base.git
     var changes = CodeChanges(base: git.base, origin: base.origin)
     let paths = Set(git.files.map(\.path))
-    let ranked = ElsewhereChanges.ranked(Array(paths), ignoring: ignored.compactMap(git.relative))
-      .filter { named.isEmpty || ElsewhereChanges.isOfProgram($0) }
+    let ranked = ElsewhereChanges.ranked(
+      Array(paths), ignoring: ignored.compactMap(git.relative),
+      dataFirst: named.isEmpty && !finding.functions.isEmpty
+    ).filter { named.isEmpty || ElsewhereChanges.isOfProgram($0) }
     changes.elsewhere = places(of: ranked, git, finding, of: scenario).filter { place in
       !named.contains { $0.isAt(place) }
     }

@@ -18,13 +18,22 @@ package enum ElsewhereChanges {
   /// The changed files that may matter, those that most likely do first: dependencies, then code, then data, then tests; hidden
   /// files, such as those of CI systems, and documentation only if nothing else changed.
   ///
-  /// Ignored are folders and files that do not belong to the program, such as the baselines.
-  package static func ranked(_ paths: [String], ignoring ignored: [String]) -> [String] {
+  /// Ignored are folders and files that do not belong to the program, such as the baselines. Data come before code where no
+  /// code that changed was found to have to do with what is named.
+  package static func ranked(
+    _ paths: [String], ignoring ignored: [String], dataFirst: Bool = false
+  ) -> [String] {
     let own = paths.filter { path in
       !isOfGit(path) && !ignored.contains { path == $0 || path.hasPrefix("\($0)/") }
     }
     let visible = own.filter { Rank($0).rawValue < Rank.hidden.rawValue }
-    return (visible.isEmpty ? own : visible).sorted { (Rank($0).rawValue, $0) < (Rank($1).rawValue, $1) }
+    func order(_ path: String) -> (Int, Int, String) {
+      let rank = Rank(path)
+      return (
+        rank == .code || rank == .data ? Rank.code.rawValue : rank.rawValue, (rank == .data) == dataFirst ? 0 : 1, path
+      )
+    }
+    return (visible.isEmpty ? own : visible).sorted { order($0) < order($1) }
   }
 
   /// Whether a file only tells git what to do with others.

@@ -383,6 +383,8 @@ struct ElsewhereChangesTests {
     #expect(ranked.prefix(3) == ["requirements.txt", "src/a.py", "data/words.txt"])
     #expect(ranked.dropFirst(3) == ["tests/a.py"])
     #expect(ElsewhereChanges.ranked([".github/ci.yml", "a/.gitignore"], ignoring: []) == [".github/ci.yml"])
+    let unconnected = ElsewhereChanges.ranked(["src/a.c", "limits.json", "Cargo.lock"], ignoring: [], dataFirst: true)
+    #expect(unconnected == ["Cargo.lock", "limits.json", "src/a.c"], "what code changed has nothing to do with it")
     #expect(ElsewhereChanges.ranked(["README.md", "LICENSE"], ignoring: []) == ["LICENSE", "README.md"])
     #expect(ranked.filter(ElsewhereChanges.isOfProgram) == ["requirements.txt", "src/a.py", "data/words.txt"])
   }
