@@ -156,11 +156,12 @@ struct CodeChangeSearch {
   /// stacks and of what these use may be as likely, of which those that are further in come first.
   private func likely(in code: inout ChangedCode) -> [StackJoin.Hit] {
     var hits = code.hits
-    if !code.isCertain {
+    if code.isCertain {
+      hits += newlyCalled(by: code)
+    } else {
       hits += code.inner + used(by: code.finding.stacks, &code.texts, code.base.git)
       hits.sort { $0.order < $1.order }
     }
-    if code.isCertain { hits += newlyCalled(by: code) }
     if hits.isEmpty { hits = seen(beneath: code.finding.functions, &code.texts, code.base.git) }
     if hits.isEmpty { hits = usedIndirectly(by: code.finding.stacks, code.texts, code.base.git) }
     var functions: [StackJoin.Hit] = []
@@ -222,15 +223,15 @@ struct CodeChangeSearch {
 
   /// The changes of functions that those on the stacks were seen to call, those that rose most first.
   ///
-  /// What they hold may count for others, as where an interpreter uses released memory again. None if another version of a
-  /// dependency is as likely.
+  /// What they hold may count for others, as where an interpreter uses released memory again. None of the program's start, which
+  /// calls everything, and none if another version of a dependency is as likely.
   private func seen(
     beneath functions: [FunctionChange], _ texts: inout ChangedTexts, _ git: GitComparison
   ) -> [StackJoin.Hit] {
     guard !git.files.contains(where: \.isDependency) else { return [] }
     texts.addSources(atMost: Self.mostFiles)
     let join = StackJoin(texts.files, tracked: texts.tracked)
-    return functions.flatMap { function in
+    return functions.filter { !$0.function.isStart }.flatMap { function in
       join.hits(on: function.called.filter { $0.file != nil }).map { hit in
         var hit = hit
         hit.caller = function.function
@@ -239,7 +240,7 @@ struct CodeChangeSearch {
     }
   }
 
-  /// What changed and is used by functions that those on the stacks use; none if another version of a dependency is as likely.
+  /// What changed and is used by functions that those on the stacks use, as ``seen(beneath:_:_:)``.
   private func usedIndirectly(
     by stacks: [[StackFrame]], _ texts: ChangedTexts, _ git: GitComparison
   ) -> [StackJoin.Hit] {
@@ -247,7 +248,9 @@ struct CodeChangeSearch {
     let join = StackJoin(texts.files, tracked: texts.tracked)
     let paths = git.paths(with: join.usableNames, atMost: Self.mostFiles).filter { SourceLanguage(path: $0) != nil }
     let users = paths.compactMap(git.text(asItIs:))
-    return stacks.flatMap { join.used(by: $0, through: users, in: git.text(asItIs:)) }
+    return stacks.flatMap { stack in
+      join.used(by: stack.filter { !$0.function.isStart }, through: users, in: git.text(asItIs:))
+    }
   }
 
   /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.
