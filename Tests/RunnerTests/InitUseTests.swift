@@ -211,7 +211,7 @@ struct InitUseTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: project.path) == ["highwater.yml"])
   }
 
-  @Test("What was tried before a program that only ended is told, with its last line")
+  @Test("The report shows what was tried before a program that only ended, with its last line")
   func triedBefore() throws {
     let project = try UseCaseProject(holding: 8)
     try project.write("web: serve --port $PORT\n", to: "Procfile")

@@ -155,7 +155,7 @@ struct SuiteUseTests {
     #expect(!outcome.text.contains("d (t.py:7) needs"), "\(outcome.text)")
   }
 
-  @Test("Where most tests need more, that is told, with the command of the baseline if it was another one")
+  @Test("If most tests need more, a note says so, with the command of the baseline if that was another one")
   func common() throws {
     let names = (1...12).map { "t\($0)" }
     var tests = Tests([:])

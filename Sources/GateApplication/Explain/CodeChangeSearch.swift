@@ -131,10 +131,18 @@ struct CodeChangeSearch {
     let finding: CulpritFinding
     let scenario: ScenarioName
     var texts: ChangedTexts
+    /// Of ``texts``.
+    var join: StackJoin
     /// On the stacks, and beneath them.
     let hits, inner: [StackJoin.Hit]
 
     var isCertain: Bool { hits.contains(where: \.isCertain) }
+
+    /// Adds the other changed files with functions.
+    mutating func addSources() {
+      texts.addSources(atMost: CodeChangeSearch.mostFiles)
+      join = StackJoin(texts.files, tracked: texts.tracked)
+    }
 
     init(since base: KnownBase, _ finding: CulpritFinding, _ search: CodeChangeSearch, of scenario: ScenarioName) {
       (self.base, self.finding, self.scenario) = (base, finding, scenario)
@@ -142,7 +150,7 @@ struct CodeChangeSearch {
       texts = ChangedTexts(
         base.git, frames: (finding.stacks + beneath).flatMap(\.self), folders: search.folders[scenario] ?? [],
         most: CodeChangeSearch.mostFiles)
-      let join = StackJoin(texts.files, tracked: texts.tracked)
+      join = StackJoin(texts.files, tracked: texts.tracked)
       hits = finding.stacks.flatMap(join.hits)
       inner = beneath.flatMap(join.hits).map { hit in
         var hit = hit
@@ -155,18 +163,21 @@ struct CodeChangeSearch {
   /// The changes of functions that most likely explain the rise: a change that is certain stands alone; else those beneath the
   /// stacks and of what these use may be as likely, of which those that are further in come first.
   private func likely(in code: inout ChangedCode) -> [StackJoin.Hit] {
-    var hits = code.hits
-    if code.isCertain {
-      hits += newlyCalled(by: code)
-    } else {
-      hits += code.inner + used(by: code.finding.stacks, &code.texts, code.base.git)
-      hits.sort { $0.order < $1.order }
-    }
-    if hits.isEmpty { hits = seen(beneath: code.finding.functions, &code.texts, code.base.git) }
-    if hits.isEmpty { hits = usedIndirectly(by: code.finding.stacks, code.texts, code.base.git) }
+    guard !code.isCertain else { return Self.first(of: code.hits + newlyCalled(by: code)) }
+    var hits = code.hits + code.inner
+    // Another version of a dependency is as likely as what the stacks only use.
+    let changesDependency = code.base.git.files.contains(where: \.isDependency)
+    if !changesDependency { hits += used(by: &code) }
+    hits.sort { $0.order < $1.order }
+    guard hits.isEmpty, !changesDependency else { return Self.first(of: hits) }
+    hits = seen(beneath: code.finding.functions, code.join)
+    return Self.first(of: hits.isEmpty ? usedIndirectly(by: code) : hits)
+  }
+
+  private static func first(of hits: [StackJoin.Hit]) -> [StackJoin.Hit] {
     var functions: [StackJoin.Hit] = []
     for hit in hits where !functions.contains(where: hit.isAtSamePlace(as:)) { functions.append(hit) }
-    return Array(functions.prefix(Self.mostFunctions))
+    return Array(functions.prefix(mostFunctions))
   }
 
   /// These changes, and what changed elsewhere unless one is certain.
@@ -178,7 +189,7 @@ struct CodeChangeSearch {
       ? CodeChanges(base: base.git.base, origin: base.origin)
       : elsewhere(since: base, finding, of: scenario, besides: named)
     changes.elsewhere = within + changes.elsewhere.filter { place in !within.contains { $0.file == place.file } }
-    // In one repository with it, a dependency is told by its changed function.
+    // A dependency inside the repository is reported by its changed function.
     changes.elsewhere.removeAll { place in
       !place.dependencies.isEmpty
         && place.dependencies.allSatisfy { dependency in named.contains { $0.function == dependency.function } }
@@ -216,22 +227,16 @@ struct CodeChangeSearch {
   /// The functions that a change adds beside what is certain, and that this calls.
   private func newlyCalled(by code: ChangedCode) -> [StackJoin.Hit] {
     let changed = Set(code.hits.map(\.function))
-    let join = StackJoin(code.texts.files, tracked: code.texts.tracked)
-    return code.finding.stacks.flatMap { join.used(by: $0, in: code.base.git.text(asItIs:)) }
+    return code.finding.stacks.flatMap { code.join.used(by: $0, in: code.base.git.text(asItIs:)) }
       .filter { hit in hit.isNew && hit.caller.map(changed.contains) == true }
   }
 
   /// The changes of functions that those on the stacks were seen to call, those that rose most first.
   ///
   /// What they hold may count for others, as where an interpreter uses released memory again. None of the program's start, which
-  /// calls everything, and none if another version of a dependency is as likely.
-  private func seen(
-    beneath functions: [FunctionChange], _ texts: inout ChangedTexts, _ git: GitComparison
-  ) -> [StackJoin.Hit] {
-    guard !git.files.contains(where: \.isDependency) else { return [] }
-    texts.addSources(atMost: Self.mostFiles)
-    let join = StackJoin(texts.files, tracked: texts.tracked)
-    return functions.filter { !$0.function.isStart }.flatMap { function in
+  /// calls everything.
+  private func seen(beneath functions: [FunctionChange], _ join: StackJoin) -> [StackJoin.Hit] {
+    functions.filter { !$0.function.isStart }.flatMap { function in
       join.hits(on: function.called.filter { $0.file != nil }).map { hit in
         var hit = hit
         hit.caller = function.function
@@ -240,29 +245,27 @@ struct CodeChangeSearch {
     }
   }
 
-  /// What changed and is used by functions that those on the stacks use, as ``seen(beneath:_:_:)``.
-  private func usedIndirectly(
-    by stacks: [[StackFrame]], _ texts: ChangedTexts, _ git: GitComparison
-  ) -> [StackJoin.Hit] {
-    guard !git.files.contains(where: \.isDependency), deadline > .now else { return [] }
-    let join = StackJoin(texts.files, tracked: texts.tracked)
+  /// What changed and is used by functions that those on the stacks use; none of the program's start.
+  private func usedIndirectly(by code: ChangedCode) -> [StackJoin.Hit] {
+    guard deadline > .now else { return [] }
+    let (git, join) = (code.base.git, code.join)
     let paths = git.paths(with: join.usableNames, atMost: Self.mostFiles).filter { SourceLanguage(path: $0) != nil }
     let users = paths.compactMap(git.text(asItIs:))
-    return stacks.flatMap { stack in
+    return code.finding.stacks.flatMap { stack in
       join.used(by: stack.filter { !$0.function.isStart }, through: users, in: git.text(asItIs:))
     }
   }
 
-  /// What changed and is used by functions on the stacks; none if another version of a dependency is as likely.
+  /// What changed and is used by functions on the stacks, of all changed sources from now on.
   ///
   /// The program's start uses most parts of it. That counts for a value of its own file, or if nothing else does and no other
   /// file changed.
-  private func used(by stacks: [[StackFrame]], _ texts: inout ChangedTexts, _ git: GitComparison) -> [StackJoin.Hit] {
-    guard !git.files.contains(where: \.isDependency) else { return [] }
+  private func used(by code: inout ChangedCode) -> [StackJoin.Hit] {
+    let git = code.base.git
     let changed = ElsewhereChanges.ranked(git.files.map(\.path), ignoring: ignored.compactMap(git.relative))
-    texts.addSources(atMost: Self.mostFiles)
-    let join = StackJoin(texts.files, tracked: texts.tracked)
-    let hits = stacks.flatMap { join.used(by: $0, in: git.text(asItIs:)) }
+    code.addSources()
+    let (texts, join) = (code.texts, code.join)
+    let hits = code.finding.stacks.flatMap { join.used(by: $0, in: git.text(asItIs:)) }
     let evident = hits.filter { $0.caller?.isStart != true || $0.isOwnValue }
     let hasOthers = changed.contains { path in
       ElsewhereChanges.isOfProgram(path) && !hits.contains { $0.file == path } && !texts.hasOnlyComments(path)

@@ -16,7 +16,8 @@ struct InitCommand: UseCaseCommand {
         highwater init --yes
         highwater init -- ./server --port {{port}}
 
-      Existing files are left unchanged; with a project file only what else is missing is written. Without a terminal, --yes is required; otherwise nothing is run or written, and the \
+      Existing files are left unchanged; with a project file only what else is missing is written. Without a terminal, --yes \
+      is required; otherwise nothing is run or written, and the \
       exit code is 2.
       """
   )

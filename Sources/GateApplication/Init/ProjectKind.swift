@@ -129,9 +129,14 @@ struct ProjectKind: Sendable {
     let targets = MakeText(text).programs.filter { !buildScripts.contains($0) }
     return targets.filter(repository.isProgram).map { StartCandidate(program: $0) } + built(in: ".", of: repository)
       + targets.map { target in
-        let words = repository.completed(["./\(target)"])
-        let name = words.count > 1 ? target.split(separator: ".").first.map(String.init) : nil
-        return StartCandidate(words, needs: [target], name: name)
+        var candidate = StartCandidate(program: target)
+        let words = repository.completed(candidate.words)
+        // Of a jar, as another program runs it.
+        if words != candidate.words {
+          candidate.name = PathText.name(of: target).split(separator: ".").first.map(String.init)
+        }
+        candidate.words = words
+        return candidate
       }
   }
 

@@ -8,13 +8,15 @@ extension Repository {
   /// They are guesses: who uses them requests each once. A parameter is replaced with `1`. Paths that may stop or change
   /// something, or have an answer without an end, are left out, and so are probes if there are other paths.
   var routes: [String] {
-    let files = sourceFiles.map { (path: $0, text: text($0)) }
-    let own = files.map { RouteText.routes(in: $0.text, of: $0.path) }
-    let prefixes = RoutePrefix.all(in: files)
-    let named = zip(files, own).flatMap { file, routes in
-      prefixes.before(file.path).flatMap { prefix in routes.map { prefix + $0 } } + routes
+    let files = sourceFiles.map { path in
+      let text = text(path)
+      return (path: path, text: text, routes: RouteText.routes(in: text, of: path))
     }
-    let others = prefixes.ofNoOtherFile.flatMap { prefix in own.joined().map { prefix.path + $0 } }
+    let prefixes = RoutePrefix.all(in: files)
+    let named = files.flatMap { file in
+      prefixes.before(file.path).flatMap { prefix in file.routes.map { prefix + $0 } } + file.routes
+    }
+    let others = prefixes.ofNoOtherFile.flatMap { prefix in files.flatMap(\.routes).map { prefix.path + $0 } }
     let found = named + others + files.flatMap { RouteText.guesses(in: $0.text, of: $0.path) }
     let unique = found.enumerated().filter { !found[..<$0.offset].contains($0.element) }.map(\.element)
     let used = unique.filter { $0 != "/" && !RouteText.isProbe($0) }
@@ -167,16 +169,13 @@ struct RoutePrefix {
   /// that has none.
   let others: Set<String>
 
-  static func all(in files: [(path: String, text: String)]) -> [RoutePrefix] {
+  static func all(in files: [(path: String, text: String, routes: [String])]) -> [RoutePrefix] {
     let names = files.map { (file: $0.path, name: name(of: $0.path)) }
     return files.flatMap { file in
-      let prefixes = RouteText.prefixes(in: file.text)
-      guard !prefixes.isEmpty else { return [] as [RoutePrefix] }
-      let hasRoutes = !RouteText.routes(in: file.text, of: file.path).isEmpty
-      return prefixes.map { path, line in
+      RouteText.prefixes(in: file.text).map { path, line in
         let line = line.lowercased()
         let named = names.filter { $0.file != file.path && $0.name.map(line.contains) ?? false }
-        let others = named.isEmpty && !hasRoutes ? names : named
+        let others = named.isEmpty && file.routes.isEmpty ? names : named
         return RoutePrefix(path: path, file: file.path, others: Set(others.map(\.file)))
       }
     }

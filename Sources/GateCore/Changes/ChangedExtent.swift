@@ -8,7 +8,7 @@ struct ChangedExtent {
   /// Whether the part adds the whole function.
   let isNew: Bool
   let language: SourceLanguage?
-  /// The function that uses it, by which those that call that have to do with it, too.
+  /// The function that uses it, so that the callers of that function depend on it.
   var user: User?
 
   struct User {

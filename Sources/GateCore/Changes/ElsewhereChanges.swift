@@ -27,11 +27,10 @@ package enum ElsewhereChanges {
       !isOfGit(path) && !ignored.contains { path == $0 || path.hasPrefix("\($0)/") }
     }
     let visible = own.filter { Rank($0).rawValue < Rank.hidden.rawValue }
-    func order(_ path: String) -> (Int, Int, String) {
+    func order(_ path: String) -> (Int, String) {
       let rank = Rank(path)
-      return (
-        rank == .code || rank == .data ? Rank.code.rawValue : rank.rawValue, (rank == .data) == dataFirst ? 0 : 1, path
-      )
+      let exchanged: Rank = dataFirst && rank == .code ? .data : dataFirst && rank == .data ? .code : rank
+      return (exchanged.rawValue, path)
     }
     return (visible.isEmpty ? own : visible).sorted { order($0) < order($1) }
   }

@@ -176,7 +176,7 @@ struct SuspectStage {
       let isOther = test.isNew || test.verdict == .regression || blamed[test.test.name] != nil
       return isOther && !suspects.contains { $0.name == test.test.name }
     }
-    // The first one that is left has no other to blame, so those after it run without it, too.
+    // The first remaining suspect has no earlier one to blame, so those after it also run without it.
     for number in 1...Self.mostCauses where !suspects.isEmpty && (number == 1 || hasTime) {
       let added = number > 1 || changed.isEmpty ? result.tests[suspects.removeFirst().index] : nil
       changed += [added].compactMap(\.self)
