@@ -222,9 +222,18 @@ struct sample {
   uint32_t releases;
 };
 
+static void write_keys(uint32_t position, const uint64_t *keys, uint32_t count) {
+  for (uint32_t at = 0; at < count; at++) {
+    struct hw_ring_frame frame = {.code = keys[at]};
+    write_data(position + at * (uint32_t)sizeof frame, &frame, sizeof frame);
+  }
+}
+
 /// Writes a record, with the stack of some registers or without one; whether it has what it should.
 static int write_record(struct sample sample, const uint64_t *registers) {
-  uint32_t number, frames = registers == NULL ? 0 : visit_frames(NULL), own = own_space();
+  uint64_t keys[HW_RING_FRAMES];
+  uint32_t java = registers == NULL ? 0 : hw_java_frames(keys), own = own_space(), number;
+  uint32_t frames = registers == NULL ? 0 : java > 0 ? java : visit_frames(NULL);
   struct stack stack = registers == NULL ? (struct stack){0} : stack_from(registers[STACK_POINTER]);
   struct hw_ring_record *record = reserve(registers == NULL ? 0 : data_size(frames, stack.size), own, &number);
   if (record == NULL) return 0;
@@ -233,7 +242,8 @@ static int write_record(struct sample sample, const uint64_t *registers) {
   if (registers != NULL) {
     write_data(at, registers, HW_RING_REGISTERS * sizeof *registers);
     at += HW_RING_REGISTERS * sizeof *registers;
-    if (frames > 0) visit_frames(&at);
+    if (java > 0) write_keys(at, keys, java);
+    else if (frames > 0) visit_frames(&at);
     copied = write_stack(at + frames * (uint32_t)sizeof(struct hw_ring_frame), stack);
   }
   record->frame_count = frames;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "../CMemoryProfiler/ring.h"
+#include "script_frames.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 /// Without the calls that a dynamic TLS model makes, which may allocate.
@@ -73,6 +74,14 @@ uint64_t hw_python_frame(void);
 /// Copies what names the function of a frame, unless that is the interpreter's own: then `code` is 0. The next outer frame;
 /// 0 if there is none.
 uint64_t hw_read_python_frame(uint64_t frame, struct hw_ring_frame *to);
+
+// MARK: - Java
+
+/// Takes over the functions of Java that a thread runs, from the library that knows them; NULL ends it.
+EXPORTED void hw_follow_frames(hw_script_frames *frames);
+
+/// Keys of the functions of Java that this thread runs, innermost first, at most `HW_RING_FRAMES`; how many.
+uint32_t hw_java_frames(uint64_t *keys);
 
 // MARK: - The allocator
 

@@ -261,7 +261,4 @@ const struct hw_symbols *hw_code_perf_map(const struct hw_code *code);
 /// Demangles a symbol of Rust's newer scheme, to be freed; NULL if it is none.
 char *hw_demangle_rust(const char *symbol);
 
-/// The one copy of a name in this thread, which lives until exit.
-const char *hw_intern(const char *name);
-
 #endif

@@ -119,7 +119,7 @@ uint32_t hw_process_stack_of_copy(
   struct hw_process *process, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count
 ) {
   struct hw_code *code = hw_process_code(process);
-  return code == NULL ? HW_NO_STACK : hw_stack_of_copy(code, hw_living_thread(process->pid), copy, frames, count);
+  return code == NULL ? HW_NO_STACK : hw_stack_of_copy(code, process->pid, copy, frames, count);
 }
 
 // MARK: - Threads

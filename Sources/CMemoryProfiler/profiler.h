@@ -38,15 +38,18 @@
 /// The module of the place that stands for releasing a block, below the stack that had allocated it.
 #define HW_RELEASE (UINT32_MAX - 2)
 
+/// Begins the name of a function of Java, before the process and the function's key in hexadecimal digits.
+#define HW_JAVA_NAME "[java] "
+
 /// The function of a script at a place with the module `HW_SCRIPT`.
 struct hw_python_frame hw_script_at(struct hw_place place);
 
 /// Walks the stack of a stopped thread and stores it; returns its innermost node, or `HW_NO_STACK`.
 uint32_t hw_stack_of(struct hw_code *code, pid_t thread);
 
-/// The same of a copy of a stack, with the functions of Python that the thread ran.
+/// The same of a copy of a stack in a process, with the functions of Python or Java that the thread ran.
 uint32_t hw_stack_of_copy(
-  struct hw_code *code, pid_t thread, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count);
+  struct hw_code *code, pid_t process, const struct hw_stack_copy *copy, const struct hw_python_copy *frames, int count);
 
 /// Stores a stack, innermost place first; returns its innermost node, or `HW_NO_STACK`.
 uint32_t hw_tree_insert(const struct hw_place *places, int count);

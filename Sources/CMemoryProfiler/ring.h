@@ -31,7 +31,8 @@
 #define HW_RING_REGISTERS 14
 #endif
 
-/// A function that Python runs: what names it later, and shows that it is still the same one then.
+/// A function that Python runs: what names it later, and shows that it is still the same one then. Of Java only `code` is set,
+/// the key under which the log of its heap has the name (HeapLog.swift).
 struct hw_ring_frame {
   uint64_t code, instruction, file, function;
   int64_t first_line;

@@ -1,5 +1,6 @@
 #include "profiler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,13 +73,22 @@ static int runs_scripts(const struct hw_code *code, struct hw_place place) {
   return answer->is_true;
 }
 
-/// Replaces the outer part of a stack, from the interpreter's innermost function on, by the functions of the script.
+/// Whether a place is in generated code, where a native stack of Java ends.
+static int is_generated(const struct hw_code *code, struct hw_place place) {
+  (void)code;
+  return place.module == HW_NO_MODULE;
+}
+
+typedef int is_script(const struct hw_code *, struct hw_place);
+
+/// Replaces the outer part of a stack, from the innermost place on that runs the script, by the functions of the script.
 static int add_scripts(
-  const struct hw_code *code, const struct hw_python_frame *frames, int script_frames, struct hw_place *places, int count
+  const struct hw_code *code, is_script *runs, const struct hw_python_frame *frames, int script_frames,
+  struct hw_place *places, int count
 ) {
   if (script_frames <= 0) return count;
   int inner = 0;
-  while (inner < count && !runs_scripts(code, places[inner])) inner++;
+  while (inner < count && !runs(code, places[inner])) inner++;
   for (int at = 0; at < script_frames && inner < HW_MAX_FRAMES; at++) places[inner++] = script_place(&frames[at]);
   return inner;
 }
@@ -89,16 +99,28 @@ uint32_t hw_stack_of(struct hw_code *code, pid_t thread) {
   int is_complete = 0;
   int count = hw_walk(code, thread, places, HW_MAX_FRAMES, &is_complete);
   int scripts = hw_python_frames(code, thread, frames, HW_MAX_FRAMES);
-  return hw_tree_insert(places, add_scripts(code, frames, scripts, places, count));
+  return hw_tree_insert(places, add_scripts(code, runs_scripts, frames, scripts, places, count));
+}
+
+/// What stands for functions of Java until the log of its heap names them (MemoryProfileReader.swift).
+static int java_names(pid_t process, const struct hw_python_copy *copies, int count, struct hw_python_frame *frames) {
+  char text[64];
+  for (int at = 0; at < count; at++) {
+    snprintf(text, sizeof text, "%s%d %llx", HW_JAVA_NAME, (int)process, (unsigned long long)copies[at].code);
+    frames[at] = (struct hw_python_frame){hw_intern(text), "", 0};
+  }
+  return count;
 }
 
 uint32_t hw_stack_of_copy(
-  struct hw_code *code, pid_t thread, const struct hw_stack_copy *copy, const struct hw_python_copy *copies, int count
+  struct hw_code *code, pid_t process, const struct hw_stack_copy *copy, const struct hw_python_copy *copies, int count
 ) {
   struct hw_place places[HW_MAX_FRAMES];
   struct hw_python_frame frames[HW_MAX_FRAMES];
-  int is_complete = 0;
+  int is_complete = 0, is_java = count > 0 && copies[0].function == 0;
+  pid_t thread = hw_living_thread(process);
   int places_count = hw_walk_copy(code, thread, copy, places, HW_MAX_FRAMES, &is_complete);
-  int scripts = hw_python_names(code, thread, copies, count, frames);
-  return hw_tree_insert(places, add_scripts(code, frames, scripts, places, places_count));
+  int scripts = is_java ? java_names(process, copies, count, frames) : hw_python_names(code, thread, copies, count, frames);
+  return hw_tree_insert(
+    places, add_scripts(code, is_java ? is_generated : runs_scripts, frames, scripts, places, places_count));
 }

@@ -86,6 +86,19 @@ static struct hw_java_name name_of(void *jni, struct hw_java_frame frame) {
   return name;
 }
 
+static void know(void *jni, struct hw_java_frame frame) {
+  if (hw_knows_frame(frame)) return;
+  struct hw_java_name name = name_of(jni, frame);
+  hw_add_frame(frame, &name);
+}
+
+/// Lets the methods of a class have numbers, which a walk within malloc(3) cannot make.
+static void number_methods(hw_object class) {
+  hw_method *methods = NULL;
+  int32_t count = 0;
+  if (hw_methods(tools, class, &count, &methods) == 0) hw_deallocate(tools, methods);
+}
+
 // MARK: - Events
 
 /// The chance of an object to be sampled, `1 - exp(-size / interval)`, without libm.
@@ -103,11 +116,7 @@ static void on_sample(
   int32_t count = 0;
   (void)environment, (void)thread, (void)class;
   if (is_dead || hw_stack(tools, frames, MAX_FRAMES, &count) != 0 || count == 0) return;
-  for (int at = 0; at < count; at++) {
-    if (hw_knows_frame(frames[at])) continue;
-    struct hw_java_name name = name_of(jni, frames[at]);
-    hw_add_frame(frames[at], &name);
-  }
+  for (int at = 0; at < count; at++) know(jni, frames[at]);
   int64_t number = hw_add_sample(hw_node_of(frames, count), (int64_t)((double)size / chance((double)size)));
   if (number != 0 && hw_set_tag(tools, object, number) != 0) hw_remove_sample(number);
 }
@@ -115,6 +124,16 @@ static void on_sample(
 static void on_free(void *environment, int64_t tag) {
   (void)environment;
   hw_remove_sample(tag);
+}
+
+/// The virtual machine walks stacks within malloc(3) only if somebody wants to know of loaded classes.
+static void on_load(void *environment, void *jni, hw_object thread, hw_object class) {
+  (void)environment, (void)jni, (void)thread, (void)class;
+}
+
+static void on_prepare(void *environment, void *jni, hw_object thread, hw_object class) {
+  (void)environment, (void)jni, (void)thread;
+  number_methods(class);
 }
 
 // MARK: - The thread that writes
@@ -142,6 +161,8 @@ static int64_t cpu_time(void) {
 struct pace {
   long high;
   int64_t live, end, cpu, cost, pause;
+  /// See `hw_native_name`.
+  uint32_t named;
 };
 
 #define SHORTEST_PAUSE INT64_C(100000000)
@@ -159,14 +180,15 @@ static void pause_for(long milliseconds) {
 }
 
 /// Writes what is live after a collection; later versions report what it freed from another thread, a little later.
-static int64_t write_live(void) {
+static int64_t write_live(void *jni, uint32_t *named) {
   hw_collect(tools);
   pause_for(5);
+  *named = hw_native_name(know, jni, *named);
   return hw_log_write(interval);
 }
 
-static void take(struct pace *pace, long size) {
-  int64_t begin = cpu_time(), live = write_live(), change = live - pace->live;
+static void take(struct pace *pace, void *jni, long size) {
+  int64_t begin = cpu_time(), live = write_live(jni, &pace->named), change = live - pace->live;
   int is_same = (change < 0 ? -change : change) <= pace->live / 100;
   pace->pause = !is_same ? SHORTEST_PAUSE : pace->pause * 2 < LONGEST_PAUSE ? pace->pause * 2 : LONGEST_PAUSE;
   pace->live = live;
@@ -212,7 +234,7 @@ static void *follow(void *unused) {
     long size = resident();
     int wanted = is_wanted();
     limit_samples();
-    if (wanted || is_due(&pace, size)) take(&pace, size);
+    if (wanted || is_due(&pace, size)) take(&pace, jni, size);
     if (wanted) answer();
     pause_for(5);
   }
@@ -221,13 +243,22 @@ static void *follow(void *unused) {
 
 static void on_init(void *environment, void *jni, hw_object thread) {
   pthread_t follower;
+  hw_object *classes = NULL;
+  int32_t count = 0;
   (void)environment, (void)jni, (void)thread;
+  if (hw_loaded_classes(tools, &count, &classes) == 0) {
+    for (int at = 0; at < count; at++) number_methods(classes[at]);
+    hw_deallocate(tools, classes);
+  }
+  hw_native_start(machine);
   if (pthread_create(&follower, NULL, follow, NULL) == 0) pthread_detach(follower);
 }
 
 static void on_death(void *environment, void *jni) {
-  (void)environment, (void)jni;
-  write_live();
+  uint32_t named = 0;
+  (void)environment;
+  hw_native_end();
+  write_live(jni, &named);
   is_dead = 1;
 }
 
@@ -248,15 +279,18 @@ static int start(void) {
   uint64_t capabilities[2] = {
     UINT64_C(1) << HW_TAG_OBJECTS | UINT64_C(1) << HW_SOURCE_FILES | UINT64_C(1) << HW_LINE_NUMBERS |
     UINT64_C(1) << HW_OBJECT_FREE_EVENTS | UINT64_C(1) << HW_SAMPLED_EVENTS, 0};
-  static const int events[] = {HW_VM_INIT, HW_VM_DEATH, HW_OBJECT_FREE, HW_SAMPLED_ALLOCATION};
+  static const int events[] = {
+    HW_VM_INIT, HW_VM_DEATH, HW_CLASS_LOAD, HW_CLASS_PREPARE, HW_OBJECT_FREE, HW_SAMPLED_ALLOCATION};
   if (hw_environment(machine, &tools, HW_JVMTI_VERSION_11) != 0) return 0;
   if (hw_add_capabilities(tools, capabilities) != 0) return 0;
   callbacks[HW_VM_INIT - HW_FIRST_EVENT] = (void *)on_init;
   callbacks[HW_VM_DEATH - HW_FIRST_EVENT] = (void *)on_death;
+  callbacks[HW_CLASS_LOAD - HW_FIRST_EVENT] = (void *)on_load;
+  callbacks[HW_CLASS_PREPARE - HW_FIRST_EVENT] = (void *)on_prepare;
   callbacks[HW_OBJECT_FREE - HW_FIRST_EVENT] = (void *)on_free;
   callbacks[HW_SAMPLED_ALLOCATION - HW_FIRST_EVENT] = (void *)on_sample;
   if (hw_set_callbacks(tools, callbacks) != 0 || hw_set_interval(tools, (int32_t)interval) != 0) return 0;
-  for (int at = 0; at < 4; at++) {
+  for (size_t at = 0; at < sizeof events / sizeof *events; at++) {
     if (hw_set_event(tools, HW_ENABLE, events[at]) != 0) return 0;
   }
   return 1;

@@ -41,6 +41,16 @@ int64_t hw_sample_count(void);
 /// Writes what is live; how many bytes.
 int64_t hw_log_write(int64_t interval);
 
+/// Says the name of a known place by its key.
+void hw_log_place(struct hw_java_frame frame, uint64_t key);
+
+/// Lets the sampler of blocks, if there is one, ask for the functions that a thread runs; until the end.
+void hw_native_start(void *machine);
+void hw_native_end(void);
+
+/// Names the places that it has been told after the first ones, which are named; how many are then.
+uint32_t hw_native_name(void (*name)(void *jni, struct hw_java_frame frame), void *jni, uint32_t named);
+
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t hw_java_time(void);
 

@@ -27,7 +27,10 @@ struct hw_java_line {
 enum { HW_DISABLE, HW_ENABLE };
 
 /// Events, by their numbers.
-enum { HW_FIRST_EVENT = 50, HW_VM_INIT = 50, HW_VM_DEATH = 51, HW_OBJECT_FREE = 83, HW_SAMPLED_ALLOCATION = 86, HW_EVENTS = 37 };
+enum {
+  HW_FIRST_EVENT = 50, HW_VM_INIT = 50, HW_VM_DEATH = 51, HW_CLASS_LOAD = 55, HW_CLASS_PREPARE = 56,
+  HW_OBJECT_FREE = 83, HW_SAMPLED_ALLOCATION = 86, HW_EVENTS = 37
+};
 
 /// Capabilities, by their bits.
 enum { HW_TAG_OBJECTS = 0, HW_SOURCE_FILES = 11, HW_LINE_NUMBERS = 12, HW_OBJECT_FREE_EVENTS = 32, HW_SAMPLED_EVENTS = 43 };
@@ -42,12 +45,16 @@ enum { HW_TAG_OBJECTS = 0, HW_SOURCE_FILES = 11, HW_LINE_NUMBERS = 12, HW_OBJECT
 #define hw_class_signature(environment, class, signature) \
   HW_CALL(environment, 47, (void *, hw_object, char **, char **), class, signature, NULL)
 #define hw_source_file(environment, class, name) HW_CALL(environment, 49, (void *, hw_object, char **), class, name)
+#define hw_methods(environment, class, count, methods) \
+  HW_CALL(environment, 51, (void *, hw_object, int32_t *, hw_method **), class, count, methods)
 #define hw_method_name(environment, method, name) \
   HW_CALL(environment, 63, (void *, hw_method, char **, char **, char **), method, name, NULL, NULL)
 #define hw_declaring_class(environment, method, class) \
   HW_CALL(environment, 64, (void *, hw_method, hw_object *), method, class)
 #define hw_lines(environment, method, count, lines) \
   HW_CALL(environment, 69, (void *, hw_method, int32_t *, struct hw_java_line **), method, count, lines)
+#define hw_loaded_classes(environment, count, classes) \
+  HW_CALL(environment, 77, (void *, int32_t *, hw_object **), count, classes)
 #define hw_stack(environment, frames, capacity, count) \
   HW_CALL(environment, 103, (void *, hw_object, int32_t, int32_t, struct hw_java_frame *, int32_t *), NULL, 0, capacity, \
           frames, count)

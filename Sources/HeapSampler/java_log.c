@@ -165,6 +165,12 @@ void hw_add_frame(struct hw_java_frame frame, const struct hw_java_name *name) {
   pthread_mutex_unlock(&lock);
 }
 
+void hw_log_place(struct hw_java_frame frame, uint64_t key) {
+  pthread_mutex_lock(&lock);
+  fprintf(definitions, "place\t%llx\t%u\n", (unsigned long long)key, places[find_place(frame)].function);
+  pthread_mutex_unlock(&lock);
+}
+
 uint32_t hw_node_of(const struct hw_java_frame *frames, int count) {
   uint32_t node = 0;
   pthread_mutex_lock(&lock);

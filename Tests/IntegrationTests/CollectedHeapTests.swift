@@ -44,6 +44,28 @@ struct CollectedHeapTests {
       "javac Service.java", "java, -Xmx200m, Service", "held by Service.remember() (Service.java:5)"
     ),
     (
+      "Service.java",
+      """
+      import java.nio.ByteBuffer;
+      import java.util.*;
+      class Service {
+        static final List<ByteBuffer> kept = new ArrayList<>();
+        static ByteBuffer open(int size) {
+          ByteBuffer buffer = ByteBuffer.allocateDirect(size);
+          for (int at = 0; at < size; at += 1024) buffer.put(at, (byte) 1);
+          return buffer;
+        }
+        public static void main(String[] arguments) throws Exception {
+          for (int at = 0; at < Integer.parseInt(System.getenv("KEPT")); at += 2000) kept.add(open(200_000));
+          Thread.sleep(300);
+          System.out.println("ready");
+          Thread.sleep(1000000);
+        }
+      }
+      """,
+      "javac Service.java", "java, -Xmx200m, Service", "← Service.open (Service.java:6)"
+    ),
+    (
       "service.go",
       """
       package main

@@ -15,8 +15,8 @@ struct Embed: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let sources = context.package.directoryURL.appending(path: "Sources")
     let sampler =
-      ["operators", "python", "reports", "sampler", "samples"].map { "AllocationSampler/\($0).c" }
-      + ["allocator", "sampler"].map { "AllocationSampler/\($0).h" }
+      ["java", "operators", "python", "reports", "sampler", "samples"].map { "AllocationSampler/\($0).c" }
+      + ["allocator", "sampler", "script_frames"].map { "AllocationSampler/\($0).h" }
       + ["CMemoryProfiler/ring.h", "CCallStacks/python_layout.h"]
     let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     let reporter =
@@ -41,8 +41,9 @@ struct Embed: BuildToolPlugin {
           "Embedding the sampler of Node.js", "embed-texts", [sources.appending(path: "HeapSampler/node.cjs")],
           into: "EmbeddedText", context),
         library(
-          "EmbeddedJavaSampler", ["java.c", "java_log.c", "java.h", "java_interface.h"].map { "HeapSampler/\($0)" },
-          in: sources, context),
+          "EmbeddedJavaSampler",
+          ["java.c", "java_log.c", "java_native.c", "java.h", "java_interface.h"].map { "HeapSampler/\($0)" }
+            + ["AllocationSampler/script_frames.h"], in: sources, context),
         library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
       ]
     default: return []

@@ -115,6 +115,9 @@ int hw_python_names(
   struct hw_code *_Nonnull code, pid_t thread, const struct hw_python_copy *_Nonnull copies, int count,
   struct hw_python_frame *_Nonnull frames);
 
+/// The one copy of a name in this thread, which lives until exit.
+const char *_Nonnull hw_intern(const char *_Nonnull name);
+
 /// The path of a module in the process that first used it.
 const char *_Nonnull hw_module_path(uint32_t module);
 

@@ -7,6 +7,7 @@ import GateCore
 /// - `heap RUNTIME START`, the first one, with the time at which the heap began
 /// - `function NUMBER NAME FILE LINE`, and `node NUMBER CALLER FUNCTION`, each before its first use
 /// - `profile TIME INTERVAL`, `live NODE BYTES` for each node that holds objects, and `end`
+/// - `place KEY FUNCTION`: a place that native call stacks have by this key, in a function or, with 0, in none that counts
 /// - `ended TIME`: the heap is gone
 /// - `refused`: the runtime cannot be sampled
 struct HeapLog {
@@ -32,6 +33,8 @@ struct HeapLog {
   private(set) var isRefused = false
   private var functions: [Int64: CallTree.Function] = [:]
   private var nodes: [Int64: Node] = [:]
+  /// The functions of places by their keys.
+  private var places: [String: Int64] = [:]
   /// The one whose end was not read.
   private var open: Profile?
 
@@ -58,6 +61,7 @@ struct HeapLog {
       open?.live.append((node, bytes))
     case ("node", 4): addNode(fields.dropFirst().compactMap(LineField.number))
     case ("function", 5): addFunction(fields)
+    case ("place", 3): places[LineField.text(fields[1])] = LineField.number(fields[2])
     case ("profile", 3):
       guard let time = LineField.time(fields[1]), let interval = LineField.number(fields[2]) else { return }
       open = Profile(time: time, interval: interval)
@@ -84,6 +88,9 @@ struct HeapLog {
     else { return }
     nodes[numbers[0]] = Node(caller: numbers[1], function: function)
   }
+
+  /// The function of a place by its key; nil if it has no name.
+  func function(ofPlace key: String) -> CallTree.Function? { places[key].flatMap { functions[$0] } }
 
   /// The stack of a node, outermost function first.
   func stack(of node: Int64) -> [CallTree.Function] {

@@ -47,6 +47,14 @@ struct HeapLogs {
     return text
   }
 
+  /// The function that a native call stack of a process has by a key; nil if it has no name.
+  func function(ofPlace key: String, in process: Int64) -> CallTree.Function? {
+    for log in (processes[process] ?? [:]).values.joined() {
+      if let function = log.function(ofPlace: key) { return function }
+    }
+    return nil
+  }
+
   /// What processes had in their heaps, each at a time, which is added to a tree; `interval` is that of the tree's samples.
   ///
   /// At the peak it is the most that each had: when its memory is largest depends on garbage, and so differs from run to run.

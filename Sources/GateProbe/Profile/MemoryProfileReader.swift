@@ -8,8 +8,8 @@ struct MemoryProfileReader {
   private typealias Fields = [ArraySlice<UInt8>]
 
   private var profiles: [MemoryProfile] = []
-  /// The functions of all processes by their numbers in the text, from 1.
-  private var functions: [CallTree.Function] = []
+  /// The functions of all processes by their numbers in the text, from 1; nil for those that are left out.
+  private var functions: [CallTree.Function?] = []
   /// The process whose nodes are being read.
   private var process: Process?
   private let heaps: HeapLogs
@@ -47,14 +47,26 @@ struct MemoryProfileReader {
     guard fields.count == 7, LineField.number(fields[1]) == Int64(functions.count + 1),
       functions.count < Self.mostFunctions
     else { return }
+    let name = LineField.text(fields[3])
+    guard !name.hasPrefix(Self.javaPrefix) else { return functions.append(javaFunction(name)) }
     functions.append(
       CallTree.Function(
         module: LineField.text(fields[2]),
-        name: LineField.text(fields[3]),
+        name: name,
         file: fields[4].isEmpty ? nil : LineField.text(fields[4]),
         line: LineField.number(fields[5]).flatMap { $0 > 0 ? Int($0) : nil },
         isInlined: LineField.number(fields[6]) == 1
       ))
+  }
+
+  /// `HW_JAVA_NAME`.
+  private static let javaPrefix = "[java] "
+
+  /// The function that the log of a Java heap names, for a name as in `[java] PROCESS KEY`.
+  private func javaFunction(_ name: String) -> CallTree.Function? {
+    let parts = name.dropFirst(Self.javaPrefix.count).split(separator: " ")
+    guard parts.count == 2, let process = Int64(parts[0]) else { return nil }
+    return heaps.function(ofPlace: String(parts[1]), in: process)
   }
 
   /// The processes of one name, whose nodes are being read.
@@ -122,14 +134,15 @@ struct MemoryProfileReader {
     }
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.
-    mutating func add(_ fields: Fields, _ functions: [CallTree.Function]) {
+    mutating func add(_ fields: Fields, _ functions: [CallTree.Function?]) {
       let numbers = fields.dropFirst().compactMap(LineField.number)
       guard fields.count == 7, numbers.count == 6, functions.indices.contains(Int(numbers[5]) - 1) else { return }
       let parent = nodes[numbers[1]]
-      let function = functions[Int(numbers[5]) - 1]
+      var node = parent
       // What the profiler's library allocates is its caller's.
-      let isOwn = function.module == Profiler.libraryName && parent != nil
-      let node = isOwn ? parent : calls.node(ofFunction: index(of: function, numbers[5]), below: parent)
+      if let function = functions[Int(numbers[5]) - 1], parent == nil || function.module != Profiler.libraryName {
+        node = calls.node(ofFunction: index(of: function, numbers[5]), below: parent)
+      }
       guard let node else { return }
       calls.add(CallTree.Weight(live: numbers[2], touched: numbers[3], sampled: numbers[4]), to: node)
       nodes[numbers[0]] = node

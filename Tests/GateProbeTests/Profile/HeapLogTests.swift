@@ -68,6 +68,28 @@ struct HeapLogTests {
     #expect(early.heap == .missing(.noProfile) && early.calls.nodes.isEmpty)
   }
 
+  @Test("Functions of Java on native stacks have the names of the log, and those without one are left out")
+  func places() throws {
+    let log = try Self.log(Self.tree + "place\t2af\t2\nplace\t3\t0\n")
+    let text = """
+      process\tjava\tjava\tjava\tend\t0\t1\t1\t16384\t0\t5000\t4000\t0\t0\t0\t0\t0
+      function\t1\t\t[java] 7 2af\t\t0\t0
+      function\t2\t\t[java] 7 3\t\t0\t0
+      function\t3\t\t[java] 8 2af\t\t0\t0
+      function\t4\tlibjvm.so\tallocate\t\t0\t0
+      node\t1\t0\t0\t0\t0\t3
+      node\t2\t1\t0\t0\t0\t1
+      node\t3\t2\t0\t0\t0\t2
+      node\t4\t3\t900\t0\t900\t4
+      end
+
+      """
+    let profile = try #require(
+      MemoryProfileReader.profiles(in: Array(text.utf8), heaps: HeapLogs([(7, 0, log)])).first)
+    let named = profile.calls.nodes.map { profile.calls.functions[$0.function].name }
+    #expect(named == ["remember", "allocate"] && profile.calls.nodes.last?.weight.live == 900)
+  }
+
   @Test(
     "Without a complete profile the reason is known",
     arguments: [
