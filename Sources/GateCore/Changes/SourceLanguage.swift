@@ -106,32 +106,42 @@ package enum SourceLanguage: Sendable {
   }
 
   /// The same as ``isComment(_:)`` for a file whose language may be unknown.
-  static func isComment(_ line: String, in language: SourceLanguage?) -> Bool {
+  package static func isComment(_ line: String, in language: SourceLanguage?) -> Bool {
     language?.isComment(line) ?? line.allSatisfy(\.isWhitespace)
   }
 }
 
 extension ChangedFile {
-  /// The parts in which more than comments, spaces and the names of local variables differ.
+  /// The parts in which more than comments, spaces, the names of local variables and log statements differ.
   package var codeParts: [Part] {
-    let language = SourceLanguage(path: path)
-    let comments = language.map { ($0.longComments(in: before), $0.longComments(in: now)) } ?? ([], [])
+    guard let language = SourceLanguage(path: path) else { return parts.filter { hasText($0) } }
+    let comments = (language.longComments(in: before), language.longComments(in: now))
     func code(_ lines: [String], at first: Int, _ comments: Set<Int>) -> [String] {
-      let code = zip(first..., lines).filter { number, line in
-        !comments.contains(number) && !SourceLanguage.isComment(line, in: language)
-      }
-      return code.map { language?.isIndented == true ? $1 : $1.filter { !$0.isWhitespace } }
+      zip(first..., lines).filter { !comments.contains($0) && !language.isComment($1) }.map(\.1)
     }
-    let renamed = language == nil ? nil : RenamedVariables(in: self)
-    return parts.filter { part in
-      let before = code(removed(part), at: part.before.lowerBound, comments.0)
-      guard before != code(added(part), at: part.now.lowerBound, comments.1) else { return false }
-      return renamed?.explain(removed(part), added(part)) != true
+    let codes = parts.map { part in
+      (
+        before: code(removed(part), at: part.before.lowerBound, comments.0),
+        now: code(added(part), at: part.now.lowerBound, comments.1)
+      )
     }
+    let renamed = RenamedVariables(in: self, language, changed: codes)
+    return zip(parts, codes).filter { _, code in
+      let isSame =
+        language.isIndented
+        ? code.before == code.now : code.before.map(\.withoutBlanks) == code.now.map(\.withoutBlanks)
+      return !isSame && !renamed.explain(code.before, code.now) && !LogStatements.are(code.before + code.now)
+    }.map(\.0)
+  }
+
+  private func hasText(_ part: Part) -> Bool {
+    removed(part).map(\.withoutBlanks).filter { !$0.isEmpty } != added(part).map(\.withoutBlanks).filter { !$0.isEmpty }
   }
 }
 
 extension String {
+  fileprivate var withoutBlanks: String { filter { !$0.isWhitespace } }
+
   fileprivate var trimmedBlanks: Substring {
     func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" || character == "\r" }
     return self[(firstIndex { !isBlank($0) } ?? endIndex)..<(lastIndex { !isBlank($0) }.map(index(after:)) ?? endIndex)]

@@ -69,6 +69,18 @@ struct GitComparisonTests {
     #expect(found?.text(asItIs: "a.c")?.now == replacing(2, by: "two").split(separator: "\n").map(String.init))
   }
 
+  @Test("Of lines that a comment replaced, the commit that removed them is named")
+  func removedBesideComment() throws {
+    let repository = try TemporaryRepository()
+    try repository.write(text(lines), to: "a.c")
+    let base = try repository.commit("Begin")
+    try repository.write(text(lines.filter { $0 != "line 7" }), to: "a.c")
+    try repository.commit("Remove seven")
+    try repository.write(replacing(7, by: "// six, then eight"), to: "a.c")
+    try repository.commit("Comment on the order")
+    #expect(try summary(compared(with: base, in: repository.path)) == ["a.c 7..<8 7..<8: Remove seven"])
+  }
+
   @Test("Of a merge the commit that changed the lines is named, and removed lines at the end have one, too")
   func merge() throws {
     let repository = try TemporaryRepository()

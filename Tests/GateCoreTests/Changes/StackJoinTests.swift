@@ -158,10 +158,51 @@ struct StackJoinTests {
       ("-int f = load(3);\n-show(f);\n+int f = store(3);\n+show(f);", 1),
       ("-LIMIT = 3\n-show(LIMIT)\n+OTHER = 3\n+show(OTHER)", 1),
       ("-from a import small\n-show(small)\n+from a import large\n+show(large)", 1),
+      ("-let days = self.days;\n-f(day % days)\n+let length = self.days;\n+f(day % length)", 0),
+      ("-let size = f();\n-for _ in 0..size {\n+let wanted = f();\n+for _ in 0..wanted {", 0),
+      (
+        "-let clamp = |x: i32| x.clamp(0, 9);\n-keep(clamp(x))\n+let narrow = |x: i32| x.clamp(0, 9);\n+keep(narrow(x))",
+        0
+      ),
+      ("-fn pack(rows: &[Row]) {\n-rows.iter()\n+fn pack(lines: &[Row]) {\n+lines.iter()", 0),
+      ("-def pack(rows, at):\n-  keep(rows)\n+def pack(lines, at):\n+  keep(lines)", 0),
+      ("-for (auto &entry : all)\n-  f(entry);\n+for (auto &route : all)\n+  f(route);", 0),
+      ("-int busy = 1;\n-show(\"busy hour\", busy);\n+int most = 1;\n+show(\"busy hour\", most);", 0),
+      ("-int load(int x) {\n-load(3);\n+int store(int x) {\n+store(3);", 1),
     ]
   )
   func renamedVariables(diff: String, count: Int) {
     #expect(Self.file("src/a.c", diff).codeParts.count == count)
+  }
+
+  @Test(
+    "Log statements and what is around them are no change of the code",
+    arguments: [
+      ("a.rs", "+if orders.len() % 50_000 == 0 {\n+  eprintln!(\"{} orders\", orders.len());\n+}"),
+      ("a.rs", "-println!(\"{articles} articles\");\n+log::info!(\"{articles}\");"),
+      ("a.cpp", "+std::printf(\"%zu clients\\n\", index->by_client().size());"),
+      ("a.cpp", "+std::cerr << \"done \" << count << \"\\n\";\n+// so far"),
+      ("a.c", "+if (turn % 100 == 0) fprintf(stderr, \"%d\", turn);"),
+      ("a.py", "+if verbose:\n+    logger.info(\n+        \"%d rows\", len(rows))"),
+      ("a.py", "-print(total)\n+logging.debug(total)"),
+      ("a.js", "+console.log(`served ${count}`);"),
+      ("a.go", "+log.Printf(\"%d rows\", len(rows))\n+fmt.Println(rows)"),
+      ("a.java", "+System.out.println(\"served \" + count);\n+LOG.warn(\"late\");"),
+    ])
+  func logStatements(path: String, diff: String) {
+    #expect(Self.file(path, diff).codeParts.isEmpty)
+  }
+
+  @Test(
+    "What a log statement calls, or what is beside it, may be a change of the code",
+    arguments: [
+      ("a.js", "+console.log(JSON.stringify(cache));"), ("a.py", "+logger.info(render(page))"),
+      ("a.rs", "+let rows = load();\n+println!(\"{}\", rows.len());"), ("a.c", "+if (isFull) {\n+  printf(\"x\");"),
+      ("a.c", "-evict(cache);\n+printf(\"kept\");"), ("a.c", "+if (x) {\n+}"), ("a.c", "+puts(load(\"x\"));"),
+      ("a.java", "+journal.info(row);"), ("a.cpp", "+std::cout << report();"), ("a.c", "+print_all(rows);"),
+    ])
+  func beyondLogs(path: String, diff: String) {
+    #expect(Self.file(path, diff).codeParts.count == 1)
   }
 
   @Test("Lines of the text now are found in the text before")

@@ -184,16 +184,20 @@ struct GitComparison {
     let local = measured == .files ? text(of: [file.path], as: file.path, since: "HEAD") : nil
     let isLocal = local?.parts.contains { $0.now.overlaps(part.now) || $0.now == part.now } ?? false
     guard !isLocal else { return ([], true) }
+    let language = SourceLanguage(path: file.path)
+    func hasCode(_ line: String) -> Bool { !SourceLanguage.isComment(line, in: language) }
+    if !file.added(part).contains(where: hasCode),
+      // Shorter ones are often elsewhere, too.
+      let removed = file.removed(part).filter(hasCode).max(by: { $0.utf8.count < $1.utf8.count }),
+      let found = commits(["--follow", "-S\(removed)", range, "--", file.path]), !found.isEmpty
+    {
+      return (found, false)
+    }
     // Lines that were only removed are between two others.
     let first = part.now.isEmpty ? max(1, part.now.lowerBound - 1) : part.now.lowerBound
     let last = max(first, part.now.isEmpty ? part.now.lowerBound : part.now.upperBound - 1)
     let lines = [first, last].map { local?.lineBefore($0) ?? $0 }
-    let found = commits(["-L\(lines[0]),\(lines[1]):\(file.path)", range, "--"]) ?? []
-    // At the end of a file no line follows those that were removed, and none is listed.
-    guard found.isEmpty, part.now.isEmpty,
-      let removed = file.removed(part).first(where: { !$0.allSatisfy(\.isWhitespace) })
-    else { return (found, false) }
-    return (commits(["-S\(removed)", range, "--", file.path]) ?? [], false)
+    return (commits(["-L\(lines[0]),\(lines[1]):\(file.path)", range, "--"]) ?? [], false)
   }
 
   /// The commits that changed a file, the latest first; empty if the change is not committed.

@@ -2,8 +2,9 @@ import GateCore
 
 extension RiseExplanation {
   /// One sentence on what changed in the code; nil if that is unknown.
-  var changesText: String? {
-    guard let changes else { return nil }
+  var changesText: String? { changes.flatMap { changes in changesText(of: changes).map(changes.withSubjectsOnce) } }
+
+  private func changesText(of changes: CodeChanges) -> String? {
     // A stack that is not clear says nothing where none of its functions changed.
     let isUnclear = if case .belowNoise(_, _, false) = finding { changes.functions.isEmpty } else { false }
     guard !finding.functions.isEmpty, !isUnclear || changes.dependencyText != nil else {
@@ -23,12 +24,27 @@ extension CodeChanges {
     // With changed functions only the dependencies whose code these call.
     if let dependencyText { return dependencyText + (functions.isEmpty ? "" : "; also \(functionsText)") }
     guard functions.isEmpty else {
-      let doubt = functions.count == 1 ? "most likely" : "not certain which:"
-      return elsewhereText.map { "\(doubt) \(functionsText); changed elsewhere: \($0)" } ?? functionsText
+      return elsewhereText.map { "not certain which: \(functionsText); changed elsewhere: \($0)" } ?? functionsText
     }
-    return "nothing on the call stack was changed \(sinceText)"
-      + (elsewhere.isEmpty
-        ? ", and neither was any other file of the repository" : "; changed elsewhere: \(placesText(elsewhere))")
+    return
+      "nothing on the call stack was changed \(sinceText)\(othersText(", and neither was any other file of the repository"))"
+  }
+
+  /// What changed elsewhere; `nothing` if no file did.
+  private func othersText(_ nothing: String) -> String {
+    guard elsewhere.isEmpty else { return "; changed elsewhere: \(placesText(elsewhere))" }
+    return otherFiles == 0
+      ? nothing : "; in \(Format.count(otherFiles, "changed file")) only comments, names or log statements differ"
+  }
+
+  /// A text about the changes, in which a commit has its subject and author only where it is first named.
+  fileprivate func withSubjectsOnce(_ text: String) -> String {
+    let commits = Set(functions.flatMap(\.commits).map(\.lineText) + elsewhere.flatMap(\.commits).map(\.lineText))
+    return commits.reduce(text) { text, commit in
+      let parts = text.split(separator: commit, omittingEmptySubsequences: false)
+      let short = commit.prefix { $0 != " " }
+      return parts.count < 3 ? text : parts[0] + commit + parts.dropFirst().joined(separator: short)
+    }
   }
 
   private var functionsText: String {
@@ -48,9 +64,9 @@ extension CodeChanges {
 
   /// As in `no call stack is known; changed since the approved commit 57dc3d9c0: Makefile: 4f2c9e1ab Link with tcmalloc (Ada)`.
   fileprivate var textWithoutStack: String {
-    "no call stack is known"
-      + (elsewhere.isEmpty
-        ? ", and no file was changed \(sinceText)" : "; changed \(sinceText): \(placesText(elsewhere))")
+    elsewhere.isEmpty
+      ? "no call stack is known\(othersText(", and no file was changed \(sinceText)"))"
+      : "no call stack is known; changed \(sinceText): \(placesText(elsewhere))"
   }
 
   /// As in `in this branch`.
