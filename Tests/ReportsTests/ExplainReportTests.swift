@@ -63,7 +63,7 @@ struct ExplainReportTests {
     called.scripts = [.init(called.callers[0], line: 12)]
     culprit.change = called
     var (later, copied, whole, inner) = (culprit, culprit, culprit, culprit)
-    (later.isReleasedLater, whole.share, inner.inPackage) = (true, 1, change)
+    (later.isReleasedLater, whole.share, inner.parts) = (true, 1, [change])
     whole.othersFell = .mebibytes(7)
     whole.processes = .init(before: 3, now: 4)
     var (overlap, former, instead) = (later, culprit, later)

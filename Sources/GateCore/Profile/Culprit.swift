@@ -11,8 +11,9 @@ package struct Culprit: Sendable, Hashable, Codable {
   package var isReleasedLater: Bool
   /// What another function holds at the same time, if its memory is released later.
   package var heldWith: FunctionChange?
-  /// What of it a function of an installed package holds that the program calls, if that is a good part.
-  package var inPackage: FunctionChange?
+  /// What of it others hold that it calls: a function of an installed package with a good part, or several that together have
+  /// most.
+  package var parts: [FunctionChange]
   /// What released such memory in the other build, and releases less of it now.
   package var formerRelease: FunctionChange?
   /// What releases such memory instead, and so keeps it until then; nil if nothing does.
@@ -29,18 +30,18 @@ package struct Culprit: Sendable, Hashable, Codable {
 
   package init(
     change: FunctionChange, share: Double, othersFell: Bytes? = nil, isReleasedLater: Bool = false,
-    heldWith: FunctionChange? = nil, inPackage: FunctionChange? = nil, formerRelease: FunctionChange? = nil,
+    heldWith: FunctionChange? = nil, parts: [FunctionChange] = [], formerRelease: FunctionChange? = nil,
     laterRelease: FunctionChange? = nil
   ) {
     (self.change, self.share, self.isReleasedLater, self.heldWith) = (change, share, isReleasedLater, heldWith)
     self.othersFell = othersFell
-    (self.inPackage, self.formerRelease, self.laterRelease) = (inPackage, formerRelease, laterRelease)
+    (self.parts, self.formerRelease, self.laterRelease) = (parts, formerRelease, laterRelease)
   }
 }
 
 extension Culprit {
   private enum CodingKeys: CodingKey {
-    case change, share, othersFell, isReleasedLater, heldWith, inPackage, formerRelease, laterRelease, processes
+    case change, share, othersFell, isReleasedLater, heldWith, parts, formerRelease, laterRelease, processes
   }
 }
 

@@ -167,7 +167,7 @@ extension ProfileComparison {
       share: min(1, Double(chosen.change.count) / Double(max(1, rise.count))),
       othersFell: fallBeside(chosen, of: rise), isReleasedLater: isReleasedLater,
       heldWith: isReleasedLater && formerRelease == nil ? heldWith(chosen) : nil,
-      inPackage: inPackage(beneath: chosen, among: clear), formerRelease: formerRelease,
+      parts: self.parts(of: chosen, among: clear), formerRelease: formerRelease,
       laterRelease: laterRelease)
     if now.processes != before.processes { culprit.processes = .init(before: before.processes, now: now.processes) }
     return .named(culprit: culprit)
@@ -201,6 +201,23 @@ extension ProfileComparison {
 
   private func isExcess(_ amount: Bytes, of rise: Bytes) -> Bool {
     Double(amount.count) > Self.clearExcess * Double(rise.count)
+  }
+
+  /// The share of what a function holds that makes one of several that it calls worth a word.
+  private static let leastPart = 0.2
+
+  /// What of a function of the program others hold that it calls; empty if no such parts are known, or one has most.
+  private func parts(of chosen: FunctionChange, among rises: [FunctionChange]) -> [FunctionChange] {
+    guard origin(of: chosen.function) == .program else { return [] }
+    if let package = inPackage(beneath: chosen, among: rises) { return [package] }
+    let called = functions(calledBy: chosen.function).subtracting([chosen.function])
+    func share(_ part: FunctionChange) -> Double { Double(part.change.count) / Double(chosen.change.count) }
+    let inner = rises.filter { rise in
+      called.contains(rise.function) && !rise.function.name.isEmpty && share(rise) >= Self.leastPart
+        && origin(of: rise.function) != .language
+    }
+    let parts = separate(inner)
+    return parts.count > 1 && parts.map(share).reduce(0, +) >= Self.leastShare ? parts : []
   }
 
   /// The share of what a function of the program holds that makes one of a package beneath it worth a word.
@@ -291,7 +308,15 @@ extension ProfileComparison {
   ) -> FunctionChange? {
     func most(_ rises: [FunctionChange], of amount: Bytes) -> FunctionChange? {
       let least = Self.leastShare * Double(amount.count)
-      return mostSpecific(of: rises.filter { Double($0.change.count) >= least }, unclear: unclear)
+      let candidates = rises.filter { Double($0.change.count) >= least }
+      guard let chosen = mostSpecific(of: candidates, unclear: unclear), isReleasedLater(chosen) else {
+        return mostSpecific(of: candidates, unclear: unclear)
+      }
+      // A peak at another time shows what was held then before, too; what allocates more is why it is there.
+      let others = candidates.filter { other in
+        other.change > chosen.change && !shares(other, chosen) && !isReleasedLater(other)
+      }
+      return mostSpecific(of: others, unclear: unclear) ?? chosen
     }
     guard let chosen = most(rises, of: growth) else { return nil }
     let origin = origin(of: chosen.function)

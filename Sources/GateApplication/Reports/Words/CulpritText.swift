@@ -71,9 +71,12 @@ extension Culprit {
     processes.map { "; in \(Format.count($0.now, "process", plural: "processes")), before in \($0.before)" } ?? ""
   }
 
-  /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so)`.
-  fileprivate var packageText: String {
-    inPackage.map { "; \(Format.difference(Double($0.change.count))) of it by \($0.path(callers: 0))" } ?? ""
+  /// As in `; +7.3 MiB of it by GMPy_CTXT_Enter() (gmpy2/gmpy2.so), +2.1 MiB by parse() (app.py:3)`.
+  fileprivate var partsText: String {
+    let texts = parts.enumerated().map { index, part in
+      "\(Format.difference(Double(part.change.count)))\(index == 0 ? " of it" : "") by \(part.path(callers: 0))"
+    }
+    return texts.isEmpty ? "" : "; " + texts.joined(separator: ", ")
   }
 
   /// As in `; no more was allocated …: held at the same time as 50.0 MiB of parse() (server)`.
@@ -116,7 +119,7 @@ extension CulpritFinding {
   package func text(of rise: ExplainedRise) -> String {
     switch self {
     case .named(let culprit):
-      "\(culprit.change.text), \(culprit.shareText(of: rise))\(culprit.processesText)\(culprit.packageText)\(culprit.overlapText)"
+      "\(culprit.change.text), \(culprit.shareText(of: rise))\(culprit.processesText)\(culprit.partsText)\(culprit.overlapText)"
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .notReproduced: "the profiled repetitions do not show the rise: there anonymous memory did not \(rise.verb)"
     case .mapped(let mapped): mapped.text
