@@ -535,6 +535,26 @@ struct CulpritTests {
     #expect(try culprit(kept: 39).othersFell == nil, "no more than sampling is off by")
   }
 
+  @Test("What allocates more is named rather than what the peak, now at a later time, shows besides")
+  func laterPeak() throws {
+    func culprit(plan: Int64, post: Int64) throws -> Culprit {
+      var comparison = ProfileComparison(
+        before: repetitions(
+          of: ["a!main;a!build": .init(live: 4 << 20), "a!main;a!post": .init(live: 30 << 20)], allocated: 500),
+        now: repetitions(
+          of: [
+            "a!main;a!build": .init(live: 34 << 20), "a!main;a!plan": .init(live: plan << 20),
+            "a!main;a!post": .init(live: post << 20),
+          ], allocated: 540))
+      (comparison.releasesBefore, comparison.releases) = (
+        try Self.releases(["a!drop": 40]), try Self.releases(["a!drop": 40])
+      )
+      return try #require(comparison.finding?.culprit)
+    }
+    #expect(try culprit(plan: 38, post: 0).change.function.name == "plan")
+    #expect(try culprit(plan: 2, post: 30).change.function.name == "build")
+  }
+
   @Test("What is released later than before is that also beside nothing else that is large")
   func releasedLater() throws {
     let build = "a!main;a!build"
