@@ -67,14 +67,15 @@ struct ScenarioSelfCheckTests {
   @Test("What was not injected proves nothing, and a leak that the gate would allow is missed")
   func mutations() throws {
     let unchanged = check(steady, steady, injecting: .size(.zero)).result
-    func outcome(_ mutation: Mutation, wasInjected: Bool) -> ScenarioSelfCheck.Outcome {
+    func outcome(_ mutation: Mutation, state: InjectionState) -> ScenarioSelfCheck.Outcome {
       ScenarioSelfCheck(
         unchanged, unchanged: unchanged, injecting: .automatic, of: .kibibytes(100), as: mutation,
-        wasInjected: wasInjected
+        state: state
       ).outcome
     }
-    #expect(outcome(.arena, wasInjected: false) == .notInjected)
-    #expect(outcome(.leak, wasInjected: true) == .missed && outcome(.held, wasInjected: true) == .allowed)
+    #expect(outcome(.arena, state: .notInjected) == .notInjected)
+    #expect(outcome(.leak, state: .notLoaded) == .notLoaded)
+    #expect(outcome(.leak, state: .injected) == .missed && outcome(.held, state: .injected) == .allowed)
   }
 
   @Test("The default amount is 5 % of the peak, and at least twice what the gate allows")

@@ -63,7 +63,7 @@ struct CollectedHeapTests {
         }
       }
       """,
-      "javac Service.java", "java, -Xmx200m, Service", "← Service.open (Service.java:6)"
+      "javac Service.java", "java, -Xmx200m, Service", "held by Service.open() (Service.java:6) ← Service.main"
     ),
     (
       "service.go",

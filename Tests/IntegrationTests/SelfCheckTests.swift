@@ -56,4 +56,27 @@ struct SelfCheckTests {
     #expect(found.code == 0, "\(found.output)\(found.errors)")
     #expect(found.text.contains(" injected as a spike of 1 ms: regression"), "\(found.text)")
   }
+
+  @Test(
+    "A launcher that drops its rights, or enters a namespace, does so with the library; a static program is not known")
+  func launchers() throws {
+    let isRoot = getuid() == 0
+    let launcher = isRoot ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "unshare --user --map-root-user"
+    let project = try TemporaryProject(
+      """
+      version: 1
+      defaults: {repetitions: 2, warmup: 0, gate: {peak_rss: 3%}}
+      scenarios:
+        - name: launched
+          target: {shell: "exec \(launcher) perl hold.pl"}
+        - name: static
+          target: {command: [./static]}
+      """)
+    try project.write("my $text = 'x' x (24 << 20); select undef, undef, undef, 0.3", to: "hold.pl")
+    try project.write("int main(void) { return 0; }", to: "static.c")
+    #expect(try Highwater.shell("cc -static -o static static.c", in: project).code == 0)
+    let found = try Highwater.run("selfcheck", "--kind", "leak", in: project)
+    #expect(found.text.contains(" injected as a leak: regression"), "\(found.text)\(found.errors)")
+    #expect(found.code == 4 && found.text.contains("since no process loads a library"), "\(found.text)")
+  }
 }

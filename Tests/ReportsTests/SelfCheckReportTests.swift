@@ -14,7 +14,7 @@ struct SelfCheckReportTests {
     failure: Failure? = nil,
     notes: [Note] = [],
     as mutation: Mutation = .held,
-    wasInjected: Bool = true
+    state: InjectionState = .injected
   ) -> ScenarioSelfCheck {
     func measured(_ values: [Double]) -> ScenarioMeasurement {
       let repetitions = values.map { value in
@@ -30,7 +30,7 @@ struct SelfCheckReportTests {
     let result = changed.judged(against: .baseline(Baseline(of: unchanged)), allowsMissingBaseline: true)
     return ScenarioSelfCheck(
       result, unchanged: unchanged, injecting: amount,
-      of: amount.bytes(ofPeak: .mebibytes(20), pageSize: 4096), as: mutation, wasInjected: wasInjected)
+      of: amount.bytes(ofPeak: .mebibytes(20), pageSize: 4096), as: mutation, state: state)
   }
 
   private static let checks: [ScenarioSelfCheck] = [
@@ -48,7 +48,8 @@ struct SelfCheckReportTests {
     check("noisy", [21, 19.4, 20, 21.1, 20.5]),
     check("leaking", [21, 21, 21, 21, 21], as: .leak),
     check("workers", [20, 20, 20, 20, 20], as: .worker),
-    check("threadless", [20, 20, 20, 20, 20], as: .arena, wasInjected: false),
+    check("threadless", [20, 20, 20, 20, 20], as: .arena, state: .notInjected),
+    check("static", [20, 20, 20, 20, 20], as: .leak, state: .notLoaded),
     check("crash", [8], failure: Fixture.failure(of: End(.exited, code: 3), output: "no room\n")),
   ]
 

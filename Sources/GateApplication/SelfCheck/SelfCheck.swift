@@ -101,7 +101,9 @@ private struct SelfCheckRun {
     var idle = scenario
     idle.target.injection = unchanged.measurement.injection(.leak, of: .zero)
     var control = try run(of: idle, into: artifacts.unchanged)
-    guard control.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
+    // All of them, since their noise decides what the gate allows.
+    let count = scenario.repetitions.plan.min
+    guard control.run(to: count, of: count) else { return nil }
     for mutation in mutations where mutation != .held {
       guard let check = try check(scenario, mutation, against: &control) else { return nil }
       checks.append(check)
@@ -125,7 +127,7 @@ private struct SelfCheckRun {
     writeFailure = writeFailure ?? own.writeFailure ?? unchanged.writeFailure
     return ScenarioSelfCheck(
       results.own, unchanged: results.other, injecting: amount, of: injected, as: mutation,
-      wasInjected: mutation == .held || own.hasInjected)
+      state: mutation == .held ? .injected : own.injection)
   }
 
   private func run(of scenario: Scenario, into folder: ArtifactsFolder) throws(FileError) -> ScenarioRun {
@@ -143,12 +145,13 @@ extension ScenarioMeasurement {
 
   private var firstPeak: Bytes { repetitions.first?.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero }
 
-  /// What an amount is of the first repetition.
+  /// What an amount is of the repetitions so far.
   fileprivate func injectedBytes(_ amount: InjectedAmount) -> Bytes {
-    guard let first = repetitions.first else { return .zero }
+    guard !repetitions.isEmpty else { return .zero }
     let rules = gate.rules.filter { $0.severity == .fail && $0.metric.kind.isLevel }
     let allowed = rules.compactMap { rule in
-      first.value(of: rule.metric).flatMap { rule.tolerance?.allowed(above: [$0], of: rule.metric) }
+      let values = repetitions.compactMap { $0.value(of: rule.metric) }
+      return values.isEmpty ? nil : rule.tolerance?.allowed(above: values, of: rule.metric)
     }
     .max()
     return amount.bytes(ofPeak: firstPeak, allowed: allowed ?? 0, pageSize: environment.fingerprint.pageSize)

@@ -7,7 +7,7 @@ enum SelfCheckReport {
     for check in result.checks where context.detail != .quiet || check.verdict != .pass {
       SelfCheckLines(check: check, context: context).write(to: &page)
     }
-    let injected = result.checks.filter { $0.outcome != .notInjected }
+    let injected = result.checks.filter { ![.notInjected, .notLoaded].contains($0.outcome) }
     let passed = injected.count { $0.verdict == .pass }
     let isOfKinds = result.checks.contains { $0.mutation != .held }
     let all = Format.count(injected.count, isOfKinds ? "self-check" : "scenario")
@@ -33,7 +33,7 @@ private struct SelfCheckLines {
   /// As in `+1.1 MiB (5 %) injected`, or `+512 KiB injected as a leak`.
   private var injectedText: String {
     guard check.injected > .zero else { return "nothing injected" }
-    if check.outcome == .notInjected { return check.mutation.displayText }
+    if [.notInjected, .notLoaded].contains(check.outcome) { return check.mutation.displayText }
     let amount = Format.difference(Double(check.injected.count))
     let kind = check.mutation == .held ? "" : " as \(check.mutation.displayText)"
     guard case .share(let share) = check.amount else { return "\(amount) injected\(kind)" }
@@ -44,7 +44,8 @@ private struct SelfCheckLines {
     switch check.outcome {
     case .found: ": regression, \(Self.list(check.found, shift))"
     case .quiet: ": \(check.result.verdict.rawValue)"
-    case .notInjected: ": \(check.mutation.obstacleText)"
+    case .notInjected: ": not injected, since \(check.mutation.obstacleText)"
+    case .notLoaded: ": not injected, since no process loads a library, as of a static program"
     case .allowed: ", not found, since the gate allows it: \(Self.list(check.compared, allowance))"
     case .notGated: ", not found, since no rule of the gate compares resident memory with the baseline"
     case .missed: ", not found: \(Self.list(check.compared, shift))"
@@ -89,6 +90,7 @@ private struct SelfCheckLines {
     case .notGated: "hint: add `peak_rss: auto` to its `gate`"
     case .missed where check.mutation == .worker && !check.compared.contains(where: \.metric.isOfTree):
       "hint: add `tree_peak: auto` to its `gate`: the other rules judge the largest process"
+    case .notLoaded: "hint: the kind `held` needs none"
     case .inconclusive: "hint: `highwater noise` measures the noise, and what reduces it"
     case .found, .quiet, .missed, .notInjected, .falseAlarm, .failed: nil
     }
@@ -123,9 +125,9 @@ extension Mutation {
   /// Why it was not injected.
   fileprivate var obstacleText: String {
     switch self {
-    case .worker: "not injected, since the program starts no other process"
-    case .arena: "not injected, since the program creates no threads"
-    default: "not injected: no process loaded the library, as of a static program, or it ended too early"
+    case .worker: "the program starts no other process that lives long enough"
+    case .arena: "the program creates no threads"
+    default: "its processes end too early"
     }
   }
 }

@@ -46,7 +46,7 @@ package struct Recording: Sendable, Equatable {
   /// The living instances by class, if the target counted them; memory then includes the counters' own cost.
   package var instances: InstanceReading?
   /// Whether the target held what was to be injected by a library.
-  package var hasInjected = false
+  package var injection = InjectionState.notLoaded
   /// The allocations, if they were counted.
   package var allocations: AllocationReading?
   /// The peaks with other numbers of items; nil without a ``Scale``.

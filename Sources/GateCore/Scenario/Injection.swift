@@ -20,6 +20,17 @@ package enum Mutation: String, Sendable, CaseIterable, Codable {
   case table
 }
 
+/// What became of an injection; the last one counts of several repetitions.
+package enum InjectionState: Int, Sendable, Comparable {
+  /// No process loaded the library, as of a static program.
+  case notLoaded
+  /// No process did that to which the memory is added.
+  case notInjected
+  case injected
+
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// The memory that a preloaded library makes a target hold.
 package struct Injection: Sendable, Equatable {
   package var mutation: Mutation

@@ -43,9 +43,10 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     case found
     /// Nothing was injected, and nothing was found.
     case quiet
-    /// The program does nothing to which the regression could be added: it creates no threads, starts no processes, or
-    /// does not load the library.
+    /// The program does nothing to which the regression could be added: it creates no threads, or starts no processes.
     case notInjected = "not-injected"
+    /// The program does not load the library, so that nothing is known.
+    case notLoaded = "not-loaded"
     /// The gate allows a rise of this amount.
     case allowed
     /// No rule of the gate compares resident memory with the baseline.
@@ -63,7 +64,7 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
   /// The amount that was asked for.
   package let amount: InjectedAmount
   package let mutation: Mutation
-  private let wasInjected: Bool
+  private let state: InjectionState
   /// The memory that each program of the target was made to hold.
   package let injected: Bytes
   /// Whether a run of the unchanged program failed.
@@ -77,10 +78,10 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     injecting amount: InjectedAmount,
     of injected: Bytes,
     as mutation: Mutation = .held,
-    wasInjected: Bool = true
+    state: InjectionState = .injected
   ) {
     (self.result, self.amount, self.injected) = (result, amount, injected)
-    (self.mutation, self.wasInjected) = (mutation, wasInjected)
+    (self.mutation, self.state) = (mutation, state)
     failsUnchanged = unchanged.failure != nil
     known = Set(unchanged.metrics.filter { $0.verdict == .regression }.map(\.metric))
   }
@@ -108,7 +109,7 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     if result.verdict == .failed { return .failed }
     guard result.failure == nil, amount.isZero || injected > .zero else { return .inconclusive }
     if amount.isZero { return outcomeWithoutInjection }
-    if !wasInjected { return .notInjected }
+    if state != .injected { return state == .notLoaded ? .notLoaded : .notInjected }
     if !found.isEmpty { return .found }
     let allowances = compared.compactMap(\.allowed)
     let isAllowed = !allowances.isEmpty && allowances.allSatisfy { $0 >= Double(injected.count) }
@@ -130,7 +131,7 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     switch outcome {
     case .found, .quiet, .notInjected: .pass
     case .allowed, .notGated, .missed, .falseAlarm: .regression
-    case .inconclusive: .inconclusive
+    case .inconclusive, .notLoaded: .inconclusive
     case .failed: .failed
     }
   }

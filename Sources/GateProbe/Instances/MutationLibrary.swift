@@ -26,7 +26,7 @@ struct MutationLibrary {
 
   /// Removes what ``init(_:in:)`` and the target created in the folder, if anything.
   static func removeFiles(in parent: String) {
-    for name in ["pages", "injected"] { unlink("\(folder(in: parent))/\(name)".systemText) }
+    for name in ["pages", "loaded", "injected"] { unlink("\(folder(in: parent))/\(name)".systemText) }
     rmdir(folder(in: parent).systemText)
     unlink(library(in: parent).systemText)
   }
@@ -38,6 +38,9 @@ struct MutationLibrary {
     environment["HIGHWATER_MUTATION"] = "\(kind):\(amount):\(time):\(injection.peak.count):\(folder)"
   }
 
-  /// Whether a process of the target has held the memory.
-  var hasInjected: Bool { access("\(folder)/injected".systemText, F_OK) == 0 }
+  /// What the processes of the target have done so far.
+  var state: InjectionState {
+    func has(_ note: String) -> Bool { access("\(folder)/\(note)".systemText, F_OK) == 0 }
+    return has("injected") ? .injected : has("loaded") ? .notInjected : .notLoaded
+  }
 }

@@ -64,7 +64,7 @@ extension Repetition {
     recording.kills = run.kills(report, evidence.memory)
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
-    recording.hasInjected = run.instruments.mutation?.hasInjected == true
+    recording.injection = run.instruments.mutation?.state ?? .notLoaded
     let program = report.processes.first(where: \.isMain)?.id
     recording.allocations = run.instruments.allocations?.finish(program: program)
     recording.profiles = run.instruments.profiler?.profiles ?? []

@@ -27,7 +27,7 @@ struct ScenarioRun {
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
   /// Whether a repetition held what was to be injected by a library.
-  private(set) var hasInjected = false
+  private(set) var injection = InjectionState.notLoaded
   private var instances: InstanceCounts?
   /// Of all repetitions, those that do not count included.
   private var times = TimeUse()
@@ -208,7 +208,7 @@ struct ScenarioRun {
 
   private mutating func store(_ recording: Recording) {
     lastRecording = recording
-    if recording.hasInjected { hasInjected = true }
+    injection = max(injection, recording.injection)
     guard storesRecordings, next >= 1 else { return }
     do throws(FileError) {
       try RecordingFile.write(
