@@ -4,18 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -144,10 +147,99 @@ static int write_target(pid_t thread, uint64_t address, const void *from, size_t
   return process_vm_writev(thread, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
+// MARK: - Masks that threads have asked for
+
+/// A thread that has restricted itself to some of the CPUs that it sees.
+struct request {
+  pid_t thread;
+  /// When the thread was started, since its number may be used again, and when it asked; in clock ticks since the boot.
+  uint64_t start, time;
+  unsigned char mask[MAX_MASK];
+};
+
+/// More threads than that see the CPUs that they really may use.
+#define MAX_REQUESTS 1024
+static struct request requests[MAX_REQUESTS];
+static int request_count;
+
+/// Reads the parent of a thread's process, and when the thread was started (proc_pid_stat(5)); 0 if it is gone.
+static int read_origin(pid_t thread, pid_t *parent, uint64_t *start) {
+  char path[32], text[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
+  int file = open(path, O_RDONLY | O_CLOEXEC), number = 0;
+  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  // The command's name may have spaces and parentheses.
+  const char *rest = strrchr(text, ')');
+  const char *const fields =
+    ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64;
+  if (rest == NULL || sscanf(rest, fields, &number, start) != 2) return 0;
+  *parent = number;
+  return 1;
+}
+
+static uint64_t ticks(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return (uint64_t)time.tv_sec * (uint64_t)sysconf(_SC_CLK_TCK) +
+    (uint64_t)time.tv_nsec * (uint64_t)sysconf(_SC_CLK_TCK) / 1000000000;
+}
+
+static struct request *own_request(pid_t thread, uint64_t start) {
+  for (int at = 0; at < request_count; at++) {
+    if (requests[at].thread == thread && requests[at].start == start) return &requests[at];
+  }
+  return NULL;
+}
+
+/// The process of a thread, which is the thread itself for the first one.
+static pid_t process_of(pid_t thread) {
+  char path[48], text[2048];
+  snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+  int file = open(path, O_RDONLY | O_CLOEXEC), process = thread;
+  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  text[length > 0 ? length : 0] = '\0';
+  const char *line = strstr(text, "\nTgid:");
+  if (line != NULL) sscanf(line, "\nTgid: %d", &process);
+  return process;
+}
+
+/// What a thread has asked for, or else who has started it: the first thread of its process, or of the process's parent.
+static const struct request *request_of(pid_t thread) {
+  uint64_t start, begin = UINT64_MAX;
+  pid_t parent;
+  for (int steps = 0; request_count > 0 && steps < 64 && thread > 1; steps++) {
+    if (!read_origin(thread, &parent, &start)) return NULL;
+    const struct request *found = own_request(thread, start);
+    // What was asked for later is not inherited.
+    if (found != NULL && found->time <= begin) return found;
+    if (start < begin) begin = start;
+    pid_t process = process_of(thread);
+    thread = process != thread ? process : parent;
+  }
+  return NULL;
+}
+
+static void note_request(pid_t thread, const unsigned char mask[MAX_MASK]) {
+  uint64_t start;
+  pid_t parent;
+  if (!read_origin(thread, &parent, &start)) return;
+  struct request *request = own_request(thread, start);
+  if (request == NULL && request_count == MAX_REQUESTS) return;
+  if (request == NULL) request = &requests[request_count++];
+  *request = (struct request){.thread = thread, .start = start, .time = ticks()};
+  memcpy(request->mask, mask, MAX_MASK);
+}
+
 int hw_cpus_are_restricted(pid_t thread) {
   unsigned char own[sizeof usable] = {0};
   return syscall(SYS_sched_getaffinity, thread, sizeof own, own) > 0 && memcmp(own, usable, sizeof own) != 0;
 }
+
+// MARK: - Affinity
 
 static void fill_mask(unsigned char mask[MAX_MASK], int count) {
   memset(mask, 0, MAX_MASK);
@@ -158,9 +250,11 @@ static void fill_mask(unsigned char mask[MAX_MASK], int count) {
 static int get_affinity(const struct seccomp_notif *call, int count, struct seccomp_notif_resp *answer) {
   uint64_t length = call->data.args[1];
   pid_t thread = call->data.args[0] == 0 ? (pid_t)call->pid : (pid_t)call->data.args[0];
-  if (hw_cpus_are_restricted(thread)) return 1;
+  const struct request *request = request_of(thread);
+  if (request == NULL && hw_cpus_are_restricted(thread)) return 1;
   unsigned char mask[MAX_MASK];
   fill_mask(mask, count);
+  if (request != NULL) memcpy(mask, request->mask, sizeof mask);
   // The kernel copies whole words, and refuses less than all CPUs (sched_getaffinity(2)).
   size_t size = (size_t)(count + 63) / 64 * 8;
   if (length * 8 < (uint64_t)count || length % sizeof(long) != 0) answer->error = -EINVAL;
@@ -169,18 +263,21 @@ static int get_affinity(const struct seccomp_notif *call, int count, struct secc
   return 0;
 }
 
-/// A mask with only CPUs that do not exist here is accepted, and has no effect.
+/// The thread sees what it asked for. A mask with only CPUs that do not exist here has no other effect.
 static int set_affinity(const struct seccomp_notif *call, int count) {
   unsigned char mask[MAX_MASK] = {0}, shown[MAX_MASK];
+  pid_t thread = call->data.args[0] == 0 ? (pid_t)call->pid : (pid_t)call->data.args[0];
   size_t length = call->data.args[1] < sizeof mask ? call->data.args[1] : sizeof mask;
   if (read_target((pid_t)call->pid, call->data.args[2], mask, length) != (ssize_t)length) return 1;
   fill_mask(shown, count);
-  int has_shown = 0;
-  for (size_t at = 0; at < length; at++) {
-    if ((mask[at] & usable[at]) != 0) return 1;
-    if ((mask[at] & shown[at]) != 0) has_shown = 1;
+  int has_shown = 0, is_usable = 0;
+  for (size_t at = 0; at < sizeof mask; at++) {
+    is_usable |= (mask[at] & usable[at]) != 0;
+    mask[at] &= shown[at];
+    has_shown |= mask[at] != 0;
   }
-  return !has_shown;
+  if (has_shown) note_request(thread, mask);
+  return is_usable || !has_shown;
 }
 
 /// Which arguments of a call that opens a file have the path, and the flags; openat2(2) has them in memory.

@@ -58,8 +58,11 @@ struct IsolationTests {
     let script = """
       for cpu in 999 1001; do taskset -c $cpu true 2> /dev/null && echo yes || echo no; done
       taskset -c \(real) nproc
+      taskset -c 996-1003 nproc
+      taskset -c 0-3,9 sh -c 'nproc; (nproc; taskset -c 7 nproc); nproc'
+      nproc
       """
-    #expect(try output(script, isolation) == "yes\nno\n1\n")
+    #expect(try output(script, isolation) == "yes\nno\n1\n4\n5\n5\n1\n5\n1000\n")
   }
 
   @Test("Huge pages are disabled or inherited", arguments: [Isolation.HugePages.off, .inherit])
