@@ -169,6 +169,7 @@ private struct ScannedFile {
   private let language: SourceLanguage?
   private let before: [FunctionExtent]
   private let now: [FunctionExtent]
+  private let typesBefore: [FunctionExtent]
   private let types: [FunctionExtent]
   private let parts: [ChangedFile.Part]
 
@@ -176,8 +177,9 @@ private struct ScannedFile {
     self.file = file
     parts = file.codeParts
     language = SourceLanguage(path: file.path)
-    before = language.map { FunctionExtent.all(in: file.before, $0) } ?? []
+    let former = language.map { FunctionExtent.withTypes(in: file.before, $0) } ?? []
     let all = language.map { FunctionExtent.withTypes(in: file.now, $0) } ?? []
+    (before, typesBefore) = (former.filter { !$0.isType }, former.filter(\.isType))
     (now, types) = (all.filter { !$0.isType }, all.filter(\.isType))
   }
 
@@ -221,10 +223,25 @@ private struct ScannedFile {
 
   /// The innermost type that a part gives other fields, by its name and by that of a `typedef`, with the first such line.
   private func changedTypes(by part: ChangedFile.Part) -> [(FunctionExtent, Int)] {
-    let changed = types.compactMap { own in
-      part.now.clamped(to: Range(own.lines)).first { mayBeField($0) }.map { (own, $0) }
-    }
+    let changed = types.compactMap { own in changedLine(of: part, inType: own).map { (own, $0) } }
     return changed.filter { $0.0.lines == changed.last?.0.lines }
+  }
+
+  /// The first line that gives a type other fields or, in Python, other bases or no slots; nil if none does.
+  private func changedLine(of part: ChangedFile.Part, inType own: FunctionExtent) -> Int? {
+    let lines = part.now.clamped(to: Range(own.lines))
+    func isHeader(_ line: Int) -> Bool {
+      language == .python && types.last { $0.lines.contains(line) } == own
+        && file.now[line - 1].drop(while: \.isWhitespace).hasPrefix("class ")
+    }
+    if let line = lines.first(where: { mayBeField($0) || isHeader($0) }) { return line }
+    let hasRemoved = typesBefore.contains { former in
+      former.isNamed(like: own)
+        && part.before.clamped(to: Range(former.lines)).contains { line in
+          !isComment(file.before[line - 1]) && !before.contains { $0.lines.contains(line) }
+        }
+    }
+    return part.now.isEmpty && hasRemoved ? max(part.now.lowerBound - 1, own.lines.lowerBound) : nil
   }
 
   /// Whether a line outside of functions is neither a comment nor the declaration of a function.

@@ -214,6 +214,19 @@ struct StackJoinTests {
 
   // MARK: What functions on the stack use
 
+  @Test(
+    "A class of Python that loses its slots or gets another base is a change of what makes its objects",
+    arguments: [
+      (" class Row:\n-    __slots__ = ('a',)\n-\n     def __init__(self):\n         self.a = 1", 1),
+      (
+        "-class Row:\n-    __slots__ = ('a',)\n+class Base:\n+    b = 1\n+\n+class Row(Base):\n     def __init__(self):\n         self.a = 1",
+        4
+      ),
+    ])
+  func pythonClasses(diff: String, line: Int) throws {
+    #expect(try used(in: "rows.append(Row())", "row.py", diff) == ["Row row.py:\(line) by serve"])
+  }
+
   private func used(by frames: [StackFrame], changed: [ChangedFile], in caller: ChangedFile) -> [String] {
     let tracked = TrackedFiles([caller.path] + changed.map(\.path), tops: ["/work"])
     return StackJoin(changed, tracked: tracked.file).used(by: frames) { _ in caller }.map {
