@@ -54,7 +54,7 @@ struct SelfCheck {
   }
 }
 
-/// Runs scenarios alternately as they are and with the injected memory.
+/// Runs scenarios as they are, and then with the injected memory.
 private struct SelfCheckRun {
   let amount: InjectedAmount
   let mutations: [Mutation]
@@ -84,13 +84,14 @@ private struct SelfCheckRun {
     return checks
   }
 
-  /// The first repetition is of the unchanged program, whose values determine the amount.
+  /// The first repetitions are of the unchanged program, whose values and noise determine the amount.
   private mutating func checks(of scenario: Scenario) throws(FileError) -> [ScenarioSelfCheck]? {
     var scenario = scenario
     // The injected memory is to be found by the gate; it may not fit into the limit.
     scenario.limit = nil
     var unchanged = try run(of: scenario, into: artifacts.unchanged)
-    guard unchanged.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
+    let count = scenario.repetitions.plan.min
+    guard unchanged.run(to: count, of: count) else { return nil }
     var checks: [ScenarioSelfCheck] = []
     if mutations.contains(.held) {
       guard let check = try check(scenario, .held, against: &unchanged) else { return nil }
@@ -101,8 +102,6 @@ private struct SelfCheckRun {
     var idle = scenario
     idle.target.injection = unchanged.measurement.injection(.leak, of: .zero)
     var control = try run(of: idle, into: artifacts.unchanged)
-    // All of them, since their noise decides what the gate allows.
-    let count = scenario.repetitions.plan.min
     guard control.run(to: count, of: count) else { return nil }
     for mutation in mutations where mutation != .held {
       guard let check = try check(scenario, mutation, against: &control) else { return nil }

@@ -7,7 +7,7 @@ struct SelfCheckCommand: UseCaseCommand {
     abstract: "Tests the gate itself: injects memory into the targets and fails if the gate does not notice.",
     usage: "highwater selfcheck [<options>] [<name> ...]",
     discussion: """
-      Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that the \
+      Runs all scenarios, or those that are named, as they are, and then with a known amount of memory that the \
       target is made to hold, and judges them with their own gates. Baselines, history and the last result stay as \
       they are; nothing is sent. The kind `held` needs ptrace, the others a dynamically linked program.
 
