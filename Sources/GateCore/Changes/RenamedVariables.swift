@@ -12,7 +12,7 @@ struct RenamedVariables {
     return differences.allSatisfy { names[$0.before] == $0.now }
   }
 
-  /// - Parameter changed: The code of each part, without comments.
+  /// `changed` has the code of each part, without comments.
   init(in file: ChangedFile, _ language: SourceLanguage, changed: [(before: [String], now: [String])]) {
     let found = Dictionary(
       grouping: changed.compactMap { Self.differences($0, $1) }.flatMap(\.self), by: \.before)
