@@ -39,7 +39,7 @@ enum LogStatements {
 
   /// What follows `if (…)` on its line; a condition without a statement stays.
   private static func withoutCondition(_ text: Substring) -> Substring {
-    guard text.hasPrefix("if (") || text.hasPrefix("if(") else { return text }
+    guard text.hasPrefix("if (") || text.hasPrefix("if(") else { return text }  // text from outside: source code
     var depth = 0
     for index in text.indices {
       depth += text[index] == "(" ? 1 : text[index] == ")" ? -1 : 0

@@ -232,7 +232,7 @@ private struct ScannedFile {
     let lines = part.now.clamped(to: Range(own.lines))
     func isHeader(_ line: Int) -> Bool {
       language == .python && types.last { $0.lines.contains(line) } == own
-        && file.now[line - 1].drop(while: \.isWhitespace).hasPrefix("class ")
+        && file.now[line - 1].drop(while: \.isWhitespace).hasPrefix("class ")  // text from outside: source code
     }
     if let line = lines.first(where: { mayBeField($0) || isHeader($0) }) { return line }
     let hasRemoved = typesBefore.contains { former in
