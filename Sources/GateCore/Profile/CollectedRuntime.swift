@@ -34,7 +34,9 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
   package var frequentCollection: [String: String] {
     switch self {
     case .go: ["GOGC": "20"]
-    case .java: ["JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -Xmn4m -XX:TieredStopAtLevel=1"]
+    // Without `-Xms` the old generation begins with a 64th of the machine's memory (`InitialRAMPercentage`), and hides
+    // garbage until that is full.
+    case .java: ["JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -Xms8m -Xmn4m -XX:TieredStopAtLevel=1"]
     case .node: ["NODE_OPTIONS": "--max-semi-space-size=1"]
     case .python: [:]
     }
