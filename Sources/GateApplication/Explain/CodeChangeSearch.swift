@@ -163,7 +163,7 @@ struct CodeChangeSearch {
   /// The changes of functions that most likely explain the rise: a change that is certain stands alone; else those beneath the
   /// stacks and of what these use may be as likely, of which those that are further in come first.
   private func likely(in code: inout ChangedCode) -> [StackJoin.Hit] {
-    guard !code.isCertain else { return Self.first(of: code.hits + newlyCalled(by: code)) }
+    guard !code.isCertain else { return besideCertain(in: &code) }
     var hits = code.hits + code.inner
     // Another version of a dependency is as likely as what the stacks only use.
     let changesDependency = code.base.git.files.contains(where: \.isDependency)
@@ -172,6 +172,14 @@ struct CodeChangeSearch {
     guard hits.isEmpty, !changesDependency else { return Self.first(of: hits) }
     hits = seen(beneath: code.finding.functions, code.join)
     return Self.first(of: hits.isEmpty ? usedIndirectly(by: code) : hits)
+  }
+
+  /// A change that is certain, and the new functions that it calls. An edit of the innermost function may be beside the cause,
+  /// so that what this function and its caller use counts as well.
+  private func besideCertain(in code: inout ChangedCode) -> [StackJoin.Hit] {
+    guard !code.hits.contains(where: \.isNewCall) else { return Self.first(of: code.hits + newlyCalled(by: code)) }
+    let used = used(by: &code).filter { $0.depth < 2 }
+    return Self.first(of: (code.hits + used).sorted { $0.order < $1.order })
   }
 
   private static func first(of hits: [StackJoin.Hit]) -> [StackJoin.Hit] {
@@ -362,18 +370,24 @@ private struct ChangedTexts {
 
   /// More lines of a change are not reported, and longer ones are cut.
   private static let (mostLines, longestLine) = (8, 200)
+  /// More changes of one function are not looked at.
+  private static let mostParts = 3
 
   func function(of hit: StackJoin.Hit) -> ChangedFunction {
     let file = files.first { $0.path == hit.file }
-    let authors = file.map { git.authors(of: hit.lines, in: $0) } ?? (commits: [], isUncommitted: false)
-    func lines(_ lines: [String]?) -> [String] {
-      (lines ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
+    let others = hit.others.prefix(Self.mostParts)
+    let authors = file.map { file in ([hit.lines] + others).map { git.authors(of: $0, in: file) } } ?? []
+    var commits: [CommitInfo] = []
+    for commit in authors.flatMap(\.commits) where !commits.contains(commit) { commits.append(commit) }
+    func lines(_ lines: (ChangedFile) -> [String]) -> [String] {
+      (file.map(lines) ?? []).prefix(Self.mostLines).map { String($0.prefix(Self.longestLine)) }
     }
     // Of a new file the lines around the function.
     let first = hit.part.now.count > Self.mostLines ? max(0, hit.line - hit.part.now.lowerBound - 2) : 0
     return ChangedFunction(
       function: hit.function, kind: hit.kind, caller: hit.caller, file: hit.file, line: hit.line,
-      removed: lines(file?.removed(hit.part)), added: lines((file?.added(hit.part)).map { Array($0.dropFirst(first)) }),
-      commits: authors.commits, isUncommitted: authors.isUncommitted, isNew: hit.isNew)
+      removed: lines { file in ([hit.part] + others).flatMap(file.removed) },
+      added: lines { file in file.added(hit.part).dropFirst(first) + others.flatMap(file.added) },
+      commits: commits, isUncommitted: authors.first?.isUncommitted ?? false, isNew: hit.isNew)
   }
 }

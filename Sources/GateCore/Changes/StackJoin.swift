@@ -20,6 +20,8 @@ package struct StackJoin {
     package var file: String
     package var line: Int
     package var part: ChangedFile.Part
+    /// The other changes of the function.
+    package var others: [ChangedFile.Part] = []
     package var kind = ChangedFunction.Kind.function
     /// Whether the change adds the whole function.
     package var isNew = false
@@ -36,7 +38,10 @@ package struct StackJoin {
     }
 
     /// Whether it adds the line through which the memory came, or changes the innermost function.
-    package var isCertain: Bool { caller == nil && (isNewStatement || depth == 0) }
+    package var isCertain: Bool { isNewCall || caller == nil && depth == 0 }
+
+    /// Whether it adds the line through which the memory came.
+    package var isNewCall: Bool { caller == nil && isNewStatement }
 
     /// What more likely explains a rise is less: a new call, then what is further in, and a function before what it uses.
     package var order: (Int, Int, Int) { (isNewStatement ? 0 : 1, depth, caller == nil ? 0 : 1) }
@@ -127,8 +132,14 @@ package struct StackJoin {
     }
   }
 
+  /// The nearest of the changes of one function, with the others.
   private func best(_ hits: [Hit]) -> Hit? {
-    hits.min { ($0.distance ?? .max, $0.line) < ($1.distance ?? .max, $1.line) }
+    guard var best = hits.min(by: { ($0.distance ?? .max, $0.line) < ($1.distance ?? .max, $1.line) }) else {
+      return nil
+    }
+    let part = best.part
+    best.others = hits.map(\.part).filter { $0 != part }
+    return best
   }
 
   private func hits(on frame: StackFrame, depth: Int) -> [Hit] {
@@ -344,13 +355,15 @@ private struct ScannedFile {
     }
     let around = now.filter { $0.lines.contains(line) }
     guard let name else { return frame.function.isTopOfScript ? nil : around.last }
-    return around.last { $0.name == name } ?? around.last
+    return around.last { $0.name == name } ?? around.last ?? extents(of: frame.function, in: now).first
   }
 
   /// Those with the name; of several, those whose scopes are also in it.
   private func extents(of function: FunctionName, in all: [FunctionExtent]) -> [FunctionExtent] {
     guard let name = function.plainName else { return [] }
     let named = all.filter { $0.name == name }
+    // V8 gives a constructor the name of its class.
+    guard !named.isEmpty else { return all.filter { $0.name == "constructor" && $0.scopes.last == name } }
     guard named.count > 1 else { return named }
     let scopes = function.scopes
     let exact = named.filter { extent in extent.scopes.contains { scopes.contains($0[...]) } }

@@ -50,6 +50,26 @@ struct StackJoinTests {
     #expect(places(frames, in: [Self.cache]) == ["remember src/cache.c:3", "handle src/cache.c:8"])
   }
 
+  @Test("A function that changed in several places is one change with the others")
+  func otherParts() throws {
+    let file = Self.file(
+      "src/a.c", "-void f(int x) {\n+void f(long x) {\n   g(x);\n-  free(x);\n   h(x);\n }\n+int other;")
+    let join = StackJoin([file]) { _ in file.path }
+    let hit = try #require(join.hits(on: [Self.frame("f", line: 2, file: "/build/src/a.c")]).first)
+    #expect(hit.part == file.parts[0] && hit.others == [file.parts[1]])
+  }
+
+  @Test("A constructor of JavaScript has the name of its class on the call stack")
+  func constructorOfScript() throws {
+    let frame = StackFrame(
+      function: FunctionName(module: "sketch.js", name: "Sketch", isScript: true), file: "/build/sketch.js", line: 2)
+    let text = Self.file(
+      "sketch.js",
+      " const STEPS = 64;\n class Sketch {\n   constructor() {\n     this.bins = new Array(STEPS);\n   }\n }")
+    let changed = Self.file("sketch.js", "-const STEPS = 64;\n+const STEPS = 192;\n class Sketch {")
+    #expect(used(by: [frame], changed: [changed], in: text) == ["STEPS sketch.js:1 by Sketch"])
+  }
+
   @Test("A changed line through which the memory came counts more than another line of an inner function")
   func exactLine() {
     let frames = [Self.frame("remember", line: 4), Self.frame("handle", line: 8), Self.frame("main", line: 12)]

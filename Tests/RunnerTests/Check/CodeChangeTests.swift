@@ -95,6 +95,16 @@ struct CodeChangeTests {
     #expect(words.contains("trim") && words.contains(file), "\(check.text)")
   }
 
+  @Test("Beside a change of the innermost function, what it calls and changed as well is named")
+  func besideInnermost() throws {
+    let edit = "sed -i 's/block(key)/block(key + 0)/' src/server.c"
+    let file = "printf 'void *block(int key) {\\n  return large;\\n}\\n' >src/block.c && git add src/block.c"
+    let words = try regressed("\(edit) && \(file)").check().text.split(whereSeparator: \.isWhitespace).joined(
+      separator: " ")
+    #expect(words.contains("by change: remember() at src/server.c:2 was changed since"), "\(words)")
+    #expect(words.contains("; also block() at src/block.c:1 (called by remember()) (added)"), "\(words)")
+  }
+
   @Test("A function on the stack that changed since the approval comes before one that the branch changed elsewhere")
   func onStackOfOtherBase() throws {
     let project = try regressed(
