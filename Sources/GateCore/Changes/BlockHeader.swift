@@ -96,7 +96,8 @@ enum BlockHeader: Equatable {
     if line.endsInArrow { return .function(isInParentheses ? "" : line.assignedName) }
     if isInParentheses { return .unfinished }
     if let at = words.firstIndex(of: "class") { return .type(at + 1 < words.count ? words[at + 1] : "") }
-    let name = words.first { !modifiers.contains($0) }
+    // Methods may have such names, as in `set(key, value) {`.
+    let name = words.first { !modifiers.contains($0) } ?? words.last
     guard let name, line.calls.first == name, !statements.contains(name) else { return .plain }
     return .function(name)
   }

@@ -146,6 +146,8 @@ struct FunctionExtentTests {
       class Store extends Map {
         static async open(path) { return new Store() }
         get size() { return 1 }
+        set(key, value) { super.set(key, value) }
+        async export(response) { response.end() }
       }
       app.get('/x', (request, response) => {
         response.end()
@@ -153,7 +155,8 @@ struct FunctionExtentTests {
       """#
     #expect(
       try functions(text, "server.mjs") == [
-        "remember 2-4", "forget 5-7", "handle 8-8", "Store.open 10-10", "Store.size 11-11", "? 13-15",
+        "remember 2-4", "forget 5-7", "handle 8-8", "Store.open 10-10", "Store.size 11-11", "Store.set 12-12",
+        "Store.export 13-13", "? 15-17",
       ])
   }
 
