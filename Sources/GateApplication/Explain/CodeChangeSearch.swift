@@ -174,8 +174,9 @@ struct CodeChangeSearch {
     return Self.first(of: hits.isEmpty ? usedIndirectly(by: code) : hits)
   }
 
-  /// A change that is certain, and the new functions that it calls. An edit of the innermost function may be beside the cause,
-  /// so that what this function and its caller use counts as well.
+  /// A change that is certain, and the new functions that it calls.
+  ///
+  /// An edit of the innermost function may be beside the cause, so that what this function and its caller use counts as well.
   private func besideCertain(in code: inout ChangedCode) -> [StackJoin.Hit] {
     guard !code.hits.contains(where: \.isNewCall) else { return Self.first(of: code.hits + newlyCalled(by: code)) }
     let used = used(by: &code).filter { $0.depth < 2 }
