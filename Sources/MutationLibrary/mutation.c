@@ -49,8 +49,8 @@ static char *hold(unsigned long size, int sharing) {
   if (memory == MAP_FAILED) return NULL;
   madvise(memory, size, MADV_NOHUGEPAGE);
   memset(memory, 1, size);
-  // Of workers that end earlier, as the helpers of a script do, only the whole leak counts.
-  if (!is("worker")) note("injected");
+  // Of workers that end earlier, as the helpers of a script do, only the whole leak counts; of spikes those near the peak.
+  if (!is("worker") && !is("spike")) note("injected");
   return memory;
 }
 
@@ -108,7 +108,9 @@ static _Atomic int has_spiked;
 
 static void spike_once(void) {
   if (has_spiked++) return;
+  int is_near_peak = resident() + amount / 4 >= usual_peak;
   char *memory = hold(amount, MAP_PRIVATE);
+  if (memory != NULL && is_near_peak) note("injected");
   wait_for(MILLISECOND);
   if (memory != NULL) munmap(memory, amount);
 }

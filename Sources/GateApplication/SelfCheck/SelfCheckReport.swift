@@ -127,6 +127,7 @@ extension Mutation {
     switch self {
     case .worker: "the program starts no other process that lives long enough"
     case .arena: "the program creates no threads"
+    case .spike: "no process stays near its peak long enough"
     default: "its processes end too early"
     }
   }
