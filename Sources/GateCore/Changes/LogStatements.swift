@@ -4,7 +4,7 @@
 enum LogStatements {
   /// Whether all these lines of code are log statements, or conditions and braces around them.
   static func are(_ lines: [String]) -> Bool {
-    var (rest, found, braces) = (lines.map(trimmed)[...], false, 0)
+    var (rest, found, braces) = (lines.map(\.trimmedBlanks)[...], false, 0)
     while let first = rest.popFirst() {
       var text = first
       while depth(of: text) > 0, let next = rest.popFirst() { text += " " + next }
@@ -16,12 +16,6 @@ enum LogStatements {
       braces += balance(of: text, "{", "}")
     }
     return found && braces == 0
-  }
-
-  private static func trimmed(_ line: String) -> Substring {
-    let text = line.drop(while: \.isWhitespace)
-    return text.prefix(
-      text.lastIndex { !$0.isWhitespace }.map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0)
   }
 
   private static func balance(of text: Substring, _ opening: Character, _ closing: Character) -> Int {

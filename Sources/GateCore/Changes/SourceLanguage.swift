@@ -142,7 +142,7 @@ extension ChangedFile {
 extension String {
   fileprivate var withoutBlanks: String { filter { !$0.isWhitespace } }
 
-  fileprivate var trimmedBlanks: Substring {
+  var trimmedBlanks: Substring {
     func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" || character == "\r" }
     return self[(firstIndex { !isBlank($0) } ?? endIndex)..<(lastIndex { !isBlank($0) }.map(index(after:)) ?? endIndex)]
   }

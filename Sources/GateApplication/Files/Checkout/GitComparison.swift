@@ -187,7 +187,7 @@ struct GitComparison {
     let language = SourceLanguage(path: file.path)
     func hasCode(_ line: String) -> Bool { !SourceLanguage.isComment(line, in: language) }
     if !file.added(part).contains(where: hasCode),
-      // Shorter ones are often elsewhere, too.
+      // Shorter ones often stand elsewhere as well.
       let removed = file.removed(part).filter(hasCode).max(by: { $0.utf8.count < $1.utf8.count }),
       let found = commits(["--follow", "-S\(removed)", range, "--", file.path]), !found.isEmpty
     {
