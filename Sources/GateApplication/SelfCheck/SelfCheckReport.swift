@@ -7,7 +7,7 @@ enum SelfCheckReport {
     for check in result.checks where context.detail != .quiet || check.verdict != .pass {
       SelfCheckLines(check: check, context: context).write(to: &page)
     }
-    let injected = result.checks.filter { ![.notInjected, .notLoaded].contains($0.outcome) }
+    let injected = result.checks.filter(\.outcome.isOfInjection)
     let passed = injected.count { $0.verdict == .pass }
     let isOfKinds = result.checks.contains { $0.mutation != .held }
     let all = Format.count(injected.count, isOfKinds ? "self-check" : "scenario")
@@ -33,7 +33,7 @@ private struct SelfCheckLines {
   /// As in `+1.1 MiB (5 %) injected`, or `+512 KiB injected as a leak`.
   private var injectedText: String {
     guard check.injected > .zero else { return "nothing injected" }
-    if [.notInjected, .notLoaded].contains(check.outcome) { return check.mutation.displayText }
+    if !check.outcome.isOfInjection { return check.mutation.displayText }
     let amount = Format.difference(Double(check.injected.count))
     let kind = check.mutation == .held ? "" : " as \(check.mutation.displayText)"
     guard case .share(let share) = check.amount else { return "\(amount) injected\(kind)" }

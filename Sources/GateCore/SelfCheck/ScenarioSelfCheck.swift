@@ -57,6 +57,9 @@ package struct ScenarioSelfCheck: Sendable, Equatable {
     case falseAlarm = "false-alarm"
     case inconclusive
     case failed
+
+    /// Whether what was asked for was injected, so that the outcome says something about the gate.
+    package var isOfInjection: Bool { self != .notInjected && self != .notLoaded }
   }
 
   /// Measured with the injected memory, and judged against the unchanged program.
