@@ -71,6 +71,8 @@ static uint32_t own_space(void) {
   return new_space;
 }
 
+void hw_announce(void) { stop(NULL, 0, NULL, 0); }
+
 // MARK: - The stack
 
 /// Where the stack of this thread is known to end: the one of the program below what the kernel has put there, that of a

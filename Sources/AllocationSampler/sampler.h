@@ -54,6 +54,9 @@ double hw_interval(void);
 /// Starts without a ring: each report stops the program.
 void hw_set_interval(double interval);
 
+/// Tells the supervisor that this program has the library, also if no block of it is ever sampled.
+void hw_announce(void);
+
 /// Reports a new block of a sample that was drawn with an interval.
 void hw_report_block(const void *block, size_t size, double interval);
 

@@ -161,6 +161,7 @@ __attribute__((constructor)) static void start(void) {
   if (interval <= 0) return;
   hw_set_interval(interval);
   if (*path == ':') hw_open_ring(path + 1);
+  hw_announce();
   hw_hook_python();
   hw_is_sampling = 1;
 }

@@ -316,7 +316,6 @@ void hw_profile_end(pid_t pid) {
 // MARK: - Blocks
 
 void hw_note_release(struct hw_memory *memory, uint64_t address, uint32_t stack, uint32_t releases) {
-  memory->has_blocks = 1;
   struct hw_block block = hw_blocks_remove(&memory->blocks, address);
   if (stack == HW_NO_STACK) return;
   hw_count_sample(1, memory->blocks.count);
@@ -330,13 +329,11 @@ static void note_small(struct hw_memory *memory, uint64_t address, uint64_t size
 }
 
 void hw_note_temporary(struct hw_memory *memory, uint64_t address, uint64_t size) {
-  memory->has_blocks = 1;
   hw_count_sample(TEMPORARY_COST, memory->blocks.count);
   note_small(memory, address, size);
 }
 
 void hw_note_block(struct hw_memory *memory, uint64_t address, uint64_t size, uint32_t stack) {
-  memory->has_blocks = 1;
   hw_count_sample(1, memory->blocks.count);
   hw_blocks_add(&memory->blocks, (struct hw_block){.address = address, .size = size, .stack = stack}, hw_new_pages(memory));
   if (size >= HW_LARGE_BLOCK) memory->allocated_large += (double)size;

@@ -54,6 +54,7 @@ static int note_breakpoint(pid_t pid, pid_t thread) {
   struct hw_process *process = hw_find_process(pid);
   if (values[4] != 0) hw_ring_announce((uint32_t)values[4], pid);
   if (process != NULL && process->memory != NULL) {
+    process->memory->has_blocks = 1;
     if (values[1] != 0 && values[3] != 0) hw_note_move(process->memory, values[3], values[1], values[2]);
     else if (values[3] != 0) hw_note_release(process->memory, values[3], HW_NO_STACK, 0);
     else if (values[1] != 0) hw_note_block(process->memory, values[1], values[2], hw_process_stack(process, thread));

@@ -65,6 +65,34 @@ struct ExplainTests {
     #expect(!FileManager.default.fileExists(atPath: project.url("baselines").path), "nothing is judged or stored")
   }
 
+  /// Allocates nothing unless `KEPT` says how often, so that the profile of one build has no sample.
+  private static let keeping = CompiledProgram(
+    "keeping", flags: ["-O1"],
+    """
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    #define OWN __attribute__((noinline)) static
+    OWN void remember(void) { void *block = memset(malloc(20000), 2, 20000); __asm__("" :: "r"(block)); }
+    int main(void) {
+      for (int at = atoi(getenv("KEPT")); at > 0; at--) remember();
+      usleep(100000);
+      return 0;
+    }
+    """)
+
+  @Test("A program that allocated nothing before is compared in the same way as one that allocates")
+  func firstAllocations() throws {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios: [{name: program, target: {command: [\(Self.keeping.command[0])], inherit-env: [KEPT]}}]
+      """)
+    let found = try Highwater.run("explain", "--against", "KEPT=0", in: project, variables: ["KEPT": "200"])
+    #expect(found.code == 0, "\(found.errors)")
+    #expect(found.text.contains("held by remember() (keeping) ← main"), "\(found.text)")
+  }
+
   /// Fills a cache, then keeps 20 KiB in each of 100 turns, and releases the cache before it ends.
   private static let ending = CompiledProgram(
     "ending", flags: ["-O1"],
@@ -116,6 +144,10 @@ struct ExplainTests {
     #expect(try sampled(12_000_000...12_000_000, report).contains(held.bytes), "\(report)")
   }
 
+  /// One page fault in five is sampled, and pages of small mappings without one count for the next mapping: some of those that
+  /// the dynamic linker has written.
+  private static let unsampled = 64 << 10
+
   /// Fills a static buffer, which lies beside the heap.
   private static let staticBuffer = CompiledProgram(
     "static-buffer", flags: ["-O1"],
@@ -135,7 +167,7 @@ struct ExplainTests {
   @Test("A static buffer beside the heap counts for the function that fills it, not as a hole of the heap")
   func staticBuffer() throws {
     let (stacks, report) = try explained(Self.staticBuffer)
-    #expect((560_000...640_000).contains(stacks.bytes(of: "fill", as: "touched")), "\(report)")
+    #expect(abs(stacks.bytes(of: "fill", as: "touched") - 600_000) <= Self.unsampled, "\(report)")
   }
 
   /// Builds two texts of 3,000,000 bytes by appending to them, lets 3,000 blocks grow to 2,000 bytes each, and keeps blocks
@@ -343,7 +375,7 @@ struct ExplainTests {
       "released_16m": 16,
     ]
     for (function, mebibytes) in expected {
-      #expect(abs(stacks.bytes(of: function, as: "touched") - mebibytes << 20) <= 8192, "\(function)")
+      #expect(abs(stacks.bytes(of: function, as: "touched") - mebibytes << 20) <= Self.unsampled, "\(function)")
     }
     #expect(abs(stacks.bytes(of: "allocated_3m", as: "live") - 3 << 20) <= 8192)
     #expect(stacks.bytes(of: "in_child", as: "touched") <= 1 << 20, "the child is another process")
