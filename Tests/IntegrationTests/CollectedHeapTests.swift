@@ -66,6 +66,28 @@ struct CollectedHeapTests {
       "javac Service.java", "java, -Xmx200m, Service", "held by Service.open() (Service.java:6) ← Service.main"
     ),
     (
+      "Service.java",
+      """
+      class Service {
+        static void wait(Object lock) { synchronized (lock) { try { lock.wait(); } catch (InterruptedException ended) {} } }
+        static void startPool(int count) {
+          for (int at = 0; at < count; at++) {
+            Thread thread = new Thread(() -> wait(new Object()));
+            thread.setDaemon(true);
+            thread.start();
+          }
+        }
+        public static void main(String[] arguments) throws Exception {
+          startPool(Integer.parseInt(System.getenv("KEPT")) / 1000);
+          Thread.sleep(300);
+          System.out.println("ready");
+          Thread.sleep(1000000);
+        }
+      }
+      """,
+      "javac Service.java", "java, -Xmx200m, -XX:+UseSerialGC, Service", "held by Service.startPool() (Service.java:7)"
+    ),
+    (
       "service.go",
       """
       package main
