@@ -52,6 +52,8 @@ package struct ExplanationBudget: Sendable {
 
   /// How often the first of these is profiled, so that each gets one repetition before any gets more; 0 if there is no
   /// time for it, or earlier ones leave none.
+  ///
+  /// Before time is left unused, one repetition is tried that might just fit: if it does not, what was seen until then counts.
   package func repetitions(ofFirst candidates: ArraySlice<Candidate>) -> Int {
     var (counts, planned) = (candidates.map { _ in 0 }, Duration.zero)
     for round in 0..<Self.mostRepetitions {
@@ -64,7 +66,9 @@ package struct ExplanationBudget: Sendable {
         counts[index] += 1
       }
     }
-    return counts.first ?? 0
+    guard let first = candidates.first, counts.allSatisfy({ $0 == 0 }) else { return counts.first ?? 0 }
+    let mayFit = left(under: first.rule).map { Self.plainEstimate(first) <= $0 } ?? true
+    return mayFit ? 1 : 0
   }
 
   /// Notes what so many repetitions took; what is asked for in any case is not part of the time.

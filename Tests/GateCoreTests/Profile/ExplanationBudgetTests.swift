@@ -37,6 +37,8 @@ struct ExplanationBudgetTests {
     #expect(budget.left(under: .auto) == .seconds(10))
     #expect(abs(budget.estimate(of: first) / Duration.seconds(25) - 1) < 0.001)
     #expect(budget.repetitions(ofFirst: candidates([10])[...]) == 0)
+    #expect(budget.repetitions(ofFirst: candidates([6])[...]) == 1, "it fits if it is not as slow as the one before")
+    #expect(budget.repetitions(ofFirst: candidates([6, 1])[...]) == 0, "another one surely fits")
     budget.note(1, of: candidates([10], rule: .always)[0], took: .seconds(500))
     #expect(budget.left(under: .auto) == .seconds(10))
   }
