@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 // MARK: - What the library does
 
@@ -129,6 +130,15 @@ EXPORTED void *reallocarray(void *block, size_t count, size_t size) {
 EXPORTED void *memalign(size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
   return next_memalign == NULL ? NULL : new_block(next_memalign(alignment, size), size);
+}
+
+EXPORTED void *valloc(size_t size) { return memalign((size_t)sysconf(_SC_PAGESIZE), size); }
+
+EXPORTED void *pvalloc(size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  if (size <= SIZE_MAX - page) return valloc((size + page - 1) & ~(page - 1));
+  errno = ENOMEM;
+  return NULL;
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size) {

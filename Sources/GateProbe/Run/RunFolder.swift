@@ -57,7 +57,9 @@ final class RunFolder: Sendable {
     in parent: String, startingCleaner: Bool
   ) throws(SystemFailure) -> (String, Descriptor, Cleaner?) {
     for _ in 1...attempts {
-      let path = "\(parent)/\(prefix)\(String(UInt32.random(in: .min ... .max), radix: 36))"
+      // As long in each run: targets copy variables with this path, and their allocations are counted to the byte.
+      let number = String(UInt32.random(in: .min ... .max), radix: 36)
+      let path = "\(parent)/\(prefix)\(String(repeating: "0", count: 7 - number.count))\(number)"
       // Before the folder, so that none is left if the runner is killed in between.
       let cleaner = startingCleaner ? try Cleaner(of: path) : nil
       do throws(SystemFailure) {

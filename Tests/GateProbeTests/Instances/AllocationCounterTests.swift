@@ -42,6 +42,28 @@ struct AllocationCounterTests {
     #expect(try more(.liveHeap) == 0)
   }
 
+  @Test("A program at a fixed address that takes the address of malloc(3) is counted, with calls of all its relatives")
+  func relatives() throws {
+    let source = """
+      #define _GNU_SOURCE
+      #include <malloc.h>
+      #include <stdlib.h>
+      int main(int count, char **words) {
+        void *(*volatile allocate)(size_t) = malloc;
+        void *volatile block = NULL;
+        for (int n = atoi(words[count - 1]); n > 0; n--) {
+          block = allocate(8), block = valloc(100), block = pvalloc(100), block = memalign(64, 8), block = calloc(2, 4);
+        }
+        return block == NULL;
+      }
+      """
+    let program = try harness.testProcesses.compiled(source, flags: ["-O0", "-no-pie", "-fno-pie"])
+    let (few, many) = (try counted(program, "1").counts, try counted(program, "11").counts)
+    func more(_ metric: CountMetric) throws -> Int64 { try #require(many[metric]) - #require(few[metric]) }
+    #expect(try more(.allocations) == 50)
+    #expect(try more(.allocatedBytes) == 10 * (8 + 100 + 4096 + 8 + 8))
+  }
+
   @Test("A static program, and one with an allocator of its own, are refused")
   func refusals() throws {
     let still = try harness.testProcesses.compiled(Self.source, flags: ["-O0", "-static"])
