@@ -138,7 +138,7 @@ enum ApprovalReport {
       columns: Array(columns.prefix(isNew ? 2 : 6)),
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
-        let label = Table.Cell(TerminalText.safe(metric.text) + MetricUnit.suffix(of: unit(metric)))
+        let label = Table.Cell(metric.label(unit: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
         return [label, amount(before, metric), .init(style.arrow, .faint), amount(after, metric)]
           + difference(before, after, unit: unit(metric))

@@ -52,7 +52,9 @@ struct ProjectSchemaTests {
     }
     let ofProject = ProjectKeys.table.rows.filter { !["version", "scenarios"].contains($0.name) }
       .map { project("\($0.example)\nscenarios:\n- name: load\n\(target)") }
-    let ofScenario = ScenarioKeys.table.rows.filter { $0.name != "name" }.map { scenario($0.example) }
+    let ofScenario = ScenarioKeys.table.rows.filter { $0.name != "name" }.map { row in
+      scenario(row.name == "scale" ? "description: '{{keys}}'\n  \(row.example)" : row.example)
+    }
     let ofTarget = TargetKeys.table.rows.map { row in
       let target = TargetKeys.table.only.contains(row.name) ? row.example : "shell: cat, \(row.example)"
       return scenario("target: {\(target)}" + (row.name == "suite" ? "" : "\n  steps: [{wait: 1s}]"))

@@ -160,6 +160,9 @@ struct ScenarioReaderTests {
       #expect(throws: ProjectError.self, "\(bad)") { try scenario(target + bad) }
     }
     #expect(throws: ProjectError.self) { try scenario(Self.target + "gate: {bytes_per_item: 1%}") }
+    #expect(throws: ProjectError.self, "used nowhere") {
+      try scenario(Self.target + "scale: {axis: keys, values: [10, 20, 40]}")
+    }
   }
 
   @Test("Words that YAML 1.1 reads as booleans stay strings")

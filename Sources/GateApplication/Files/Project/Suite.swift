@@ -59,6 +59,11 @@ struct Suite {
     let scale = own.first { $0.key.text == "scale" && !$0.value.isNull }
     let axis = scale.flatMap { ScenarioKeys.scale.read($0.value, in: context) }
     if scale != nil, axis == nil { return }
+    if let axis, let scale, !body.contains(placeholder: axis.name) {
+      return context.printError(
+        "the axis `\(axis.name)` of `scale` is used nowhere in the scenario", at: scale.value.place,
+        hint: "write `{{\(axis.name)}}` where the number of items belongs")
+    }
     for member in members where !isFull {
       let name = MatrixExpansion.name(of: base ?? "scenario", member: member)
       let bodies = axis.map { axis in

@@ -67,6 +67,16 @@ struct YAMLValue: Sendable {
     }
   }
 
+  /// Whether a string in it contains the placeholder of this axis.
+  func contains(placeholder axis: String) -> Bool {
+    func isIn(_ text: String) -> Bool { text.filter { $0 != " " }.contains("{{\(axis)}}") }
+    return switch content {
+    case .scalar(let text, _): isIn(text)
+    case .sequence(let items): items.contains { $0.contains(placeholder: axis) }
+    case .mapping(let entries): entries.contains { isIn($0.key.text) || $0.value.contains(placeholder: axis) }
+    }
+  }
+
   /// The value in messages about an unexpected value.
   var found: String {
     switch content {

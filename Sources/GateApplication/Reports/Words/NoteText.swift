@@ -88,7 +88,7 @@ extension Note {
       .recording(.downsampled, _, _):
       true
     case .recording: false
-    case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
+    case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit), .machine(.noSwap): false
     case .machine, .comparedWithBuild, .comparedWithCommit, .notJudged, .environmentChanged: true
     // Of a program that never becomes steady it says nothing new.
     case .baselineSeldomSteady(_, let count, _): count == 0
