@@ -240,6 +240,16 @@ struct StandardGateTests {
     #expect(result.notes.contains(.ungatedRises(rises: [rise])))
   }
 
+  @Test("It is improved also if a level was not judged that the peak is below", arguments: [(80.0, true), (95, false)])
+  func belowLevel(peak: Double, isImproved: Bool) {
+    let base = baseline([.peakRSS: Given.values(100, count: 10), .steadyRSS: Given.values(90)])
+    let result = measured([.peakRSS: Given.values(peak), .steadyRSS: Given.values(peak - 5)])
+      .judged(against: .baseline(base))
+    #expect(result.metrics.map(\.verdict) == [.improved])
+    #expect(result.verdict == (isImproved ? .improved : .pass))
+    #expect(result.notes.contains(.baselineSeldomSteady(metric: .steadyRSS, count: 5, total: 10)))
+  }
+
   @Test("A pass tells certain rises within the tolerance, and far rises of metrics without a rule")
   func rises() {
     let before: [MetricName: [Double]] = [

@@ -3,6 +3,7 @@ import Statistics
 extension ScenarioResult {
   /// Takes an improvement back that may hide a rise, and finds one that no metric shows.
   mutating func reviseImprovement(_ verdict: inout Verdict, over baseline: Baseline) {
+    func mayHideRise(_ note: Note) -> Bool { self.mayHideRise(note, over: baseline) }
     if verdict == .improved, notes.contains(where: mayHideRise) { verdict = .pass }
     guard verdict == .pass, gate.isStandard, !notes.contains(where: \.isOnRise) else { return }
     let levels = WholeRunMetric.allCases.filter { $0.row.isStandard && $0.row.kind == .steadyLevel }
@@ -18,9 +19,18 @@ extension ScenarioResult {
   /// Whether a metric was left out that may have risen: half an improvement may hide a rise.
   ///
   /// A level that no repetition of the baseline has cannot have risen, and is at most the peak.
-  private func mayHideRise(_ note: Note) -> Bool {
+  private func mayHideRise(_ note: Note, over baseline: Baseline) -> Bool {
     if case .baselineSeldomSteady(_, 0, _) = note { return false }
-    return note.unjudgedMetric != nil
+    return note.unjudgedMetric.map { !isBelow($0, of: baseline) } ?? false
+  }
+
+  /// Whether no peak is above the level that the baseline had, so that the level cannot have risen.
+  private func isBelow(_ metric: MetricName, of baseline: Baseline) -> Bool {
+    guard metric.kind == .steadyLevel, !mayMissPeaks, let before = baseline.metrics[metric].flatMap(Spread.median) else {
+      return false
+    }
+    let peak: MetricName = metric.isOfTree ? .treePeak : .peakRSS
+    return !repetitions.isEmpty && repetitions.allSatisfy { $0.metrics[peak].map { $0 <= before } ?? false }
   }
 
   /// Whether memory becomes steady, and did not in the baseline: an unchanged program would show that in at most 1 of 100
