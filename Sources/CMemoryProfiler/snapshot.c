@@ -310,7 +310,9 @@ static void fill(pid_t process, struct join *join, struct hw_snapshot *taken) {
   while (join->next_paged < join->paged_count) add_paged(join);
   hw_read_sizes(thread, taken);
   int64_t *ring_part = hw_ring_is_shared_memory() ? &taken->shared : &taken->files;
-  *ring_part -= hw_ring_size(thread, &join->layout);
+  int64_t ring = hw_ring_size(thread, &join->layout);
+  *ring_part -= ring;
+  taken->peak -= ring;
   hw_layout_clear(&join->layout);
   taken->process = process;
   taken->time = hw_now();

@@ -49,7 +49,7 @@ package struct MemoryProfile: Sendable, Equatable {
   /// together.
   package var rank: Int?
   package var method: Method
-  /// The most memory that the process held (`VmHWM`); the sum of several, each at its own peak.
+  /// The most memory that the process held (`VmHWM`, without the profiler's ring); the sum of several, each at its own peak.
   package var peak: Bytes
   /// The anonymous memory (`RssAnon`, but counted in the page tables) at the snapshot nearest to the peak.
   ///
