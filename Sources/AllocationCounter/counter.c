@@ -106,6 +106,7 @@ static int is_replaced(void) {
 
 __attribute__((constructor)) static void start(void) {
   first_counts.state = is_replaced() ? HW_COUNTS_REPLACED : HW_COUNTS_COUNTING;
+  first_counts.is_executed = 1;
   open_file(first_counts);
   pthread_atfork(NULL, NULL, start_child);
 }

@@ -17,6 +17,8 @@ struct hw_counts {
   /// The bytes of living blocks, as the allocator rounds them up, and the highest sum so far.
   int64_t living;
   int64_t highest;
+  /// 1 for a program that the process has executed, 0 for the copy of one after fork(2).
+  int64_t is_executed;
 };
 
 #endif

@@ -26,9 +26,9 @@ extension ScenarioResult {
 
   /// Whether no peak is above the level that the baseline had, so that the level cannot have risen.
   private func isBelow(_ metric: MetricName, of baseline: Baseline) -> Bool {
-    guard metric.kind == .steadyLevel, !mayMissPeaks, let before = baseline.metrics[metric].flatMap(Spread.median) else {
-      return false
-    }
+    guard metric.kind == .steadyLevel, !mayMissPeaks, let values = baseline.metrics[metric],
+      let before = Spread.median(values)
+    else { return false }
     let peak: MetricName = metric.isOfTree ? .treePeak : .peakRSS
     return !repetitions.isEmpty && repetitions.allSatisfy { $0.metrics[peak].map { $0 <= before } ?? false }
   }

@@ -13,6 +13,8 @@ package struct ProcessRecord: Sendable, Equatable, Codable {
   package var isExact: Bool
   /// How it ended; nil if it was not seen to end.
   package var ending: EndEvidence.Status?
+  /// How many programs the tracer has seen it execute; not stored.
+  package var programs = 0
 
   /// Whether it is a client of a daemon or of another machine, which runs programs on its behalf.
   package var isClientOfRunner: Bool { Self.clientsOfRunners.contains(command) }

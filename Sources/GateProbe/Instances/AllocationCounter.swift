@@ -32,14 +32,19 @@ struct AllocationCounter {
     environment["HIGHWATER_ALLOCATIONS"] = folder
   }
 
-  /// The counts of all processes, once they have ended; `program` is the main process.
-  func finish(program: Int32?) -> AllocationReading {
+  /// The counts of all processes, once they have ended.
+  func finish(_ processes: [ProcessRecord]) -> AllocationReading {
     let files = Self.names(in: folder).compactMap { name in
       SmallFile.bytes(at: "\(folder)/\(name)").flatMap { AllocationFile(name: name, $0) }
     }
+    let program = processes.first(where: \.isMain)?.id
     let own = files.filter { $0.process == program }
     guard !own.isEmpty else { return AllocationReading(refusal: .notLoaded) }
     guard own.allSatisfy({ !$0.isReplaced }) else { return AllocationReading(refusal: .replaced) }
+    let counted = Dictionary(files.filter(\.isExecuted).map { ($0.process, 1) }, uniquingKeysWith: +)
+    guard processes.allSatisfy({ $0.programs <= counted[$0.id] ?? 0 }) else {
+      return AllocationReading(refusal: .notLoadedByAll)
+    }
     func sum(_ value: KeyPath<AllocationFile, Int64>) -> Int64 { files.reduce(0) { $0 + $1[keyPath: value] } }
     return AllocationReading(counts: [
       .allocations: sum(\.allocations), .allocatedBytes: sum(\.bytes), .liveHeap: files.map(\.highest).max() ?? 0,
@@ -55,6 +60,8 @@ struct AllocationCounter {
 struct AllocationFile: Equatable {
   let process: Int32
   let isReplaced: Bool
+  /// Whether it is of a program that the process has executed, and not of a copy after fork(2).
+  let isExecuted: Bool
   let allocations: Int64
   let bytes: Int64
   let highest: Int64
@@ -62,17 +69,17 @@ struct AllocationFile: Equatable {
   /// A larger number is not one that a program has counted; sums of all processes cannot overflow.
   private static let most: Int64 = 1 << 48
 
-  /// Reads the name, as in `4711.0`, and the five numbers; nil for other files.
+  /// Reads the name, as in `4711.0`, and the six numbers; nil for other files.
   init?(name: String, _ content: [UInt8]) {
     let parts = name.split(separator: ".")
-    guard parts.count == 2, let process = Int32(parts[0]), content.count == 40 else { return nil }
+    guard parts.count == 2, let process = Int32(parts[0]), content.count == 48 else { return nil }
     let numbers = content.withUnsafeBytes { bytes in
-      (0..<5).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
+      (0..<6).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
     }
     guard [1, 2].contains(numbers[0]), [1, 2, 4].allSatisfy({ (0...Self.most).contains(numbers[$0]) }) else {
       return nil
     }
-    (self.process, isReplaced) = (process, numbers[0] == 2)
+    (self.process, isReplaced, isExecuted) = (process, numbers[0] == 2, numbers[5] == 1)
     (allocations, bytes, highest) = (numbers[1], numbers[2], numbers[4])
   }
 }

@@ -38,6 +38,8 @@ final class TrackedProcess {
   private(set) var awaitsFork: Bool
   /// Whether it has executed a program since its fork; otherwise its memory is a copy of its parent's.
   private(set) var hasExecuted: Bool
+  /// How many programs the tracer has seen it execute.
+  private var programs = 0
   /// Whether values of its current program were read at the exit of one of its threads.
   private(set) var isReadAtExit = false
   /// Whether these were its last ones.
@@ -89,11 +91,13 @@ final class TrackedProcess {
   }
 
   func record(isMain: Bool) -> ProcessRecord {
-    ProcessRecord(
+    var record = ProcessRecord(
       id: pid, parent: parent, command: command, isMain: isMain, peak: Bytes(peak),
       firstSeen: .nanoseconds(firstSeen), lastSeen: .nanoseconds(lastSeen), isExact: isExact,
       ending: ending.map(EndEvidence.Status.init)
     )
+    record.programs = programs
+    return record
   }
 
   /// Whether the peak is that of all of its programs, of which each was read at its end or can be told from `ru_maxrss`.
@@ -172,6 +176,7 @@ extension TrackedProcess {
   ///
   /// What a copy has inherited from its parent is no program of its own, but what it has had beyond that counts.
   func executed(_ program: TraceEvent.Program, highest: Int64, inherited: Int64, at time: Int64) -> Int64? {
+    programs += 1
     let before =
       hasExecuted
       ? peaks.end(at: highest, unknownChildren: isPartlyFollowed)

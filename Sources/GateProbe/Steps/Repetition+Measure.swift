@@ -65,8 +65,7 @@ extension Repetition {
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
     recording.injection = run.instruments.mutation?.state ?? .notLoaded
-    let program = report.processes.first(where: \.isMain)?.id
-    recording.allocations = run.instruments.allocations?.finish(program: program)
+    recording.allocations = run.instruments.allocations?.finish(report.processes)
     recording.profiles = run.instruments.profiler?.profiles ?? []
     return recording
   }

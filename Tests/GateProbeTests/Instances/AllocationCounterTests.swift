@@ -24,8 +24,8 @@ struct AllocationCounterTests {
     }
     """
 
-  private func counted(_ program: String, _ argument: String) throws -> AllocationReading {
-    var scenario = harness.scenario(.arguments([program, argument]))
+  private func counted(_ command: String...) throws -> AllocationReading {
+    var scenario = harness.scenario(.arguments(command))
     scenario.target.countsAllocations = true
     let recording = try harness.run(scenario)
     #expect(recording.failure == nil, "\(recording.outputTail)")
@@ -75,16 +75,27 @@ struct AllocationCounterTests {
     #expect(try counted(program, "1").refusal == .replaced)
   }
 
+  @Test(
+    "A program without the library that a counted one starts is no silent gap",
+    arguments: [
+      ("exec env -i PROGRAM 10", .notLoadedByAll), ("env -i PROGRAM 10; PROGRAM 10", .notLoadedByAll),
+      ("PROGRAM 10 | PROGRAM 10; exec PROGRAM 10", nil),
+    ] as [(String, AllocationRefusal?)])
+  func gap(line: String, refusal: AllocationRefusal?) throws {
+    let program = try harness.testProcesses.compiled(Self.source)
+    #expect(try counted("sh", "-c", line.replacing("PROGRAM", with: program)).refusal == refusal)
+  }
+
   @Test("Only whole files with plausible numbers are read")
   func files() {
     func file(_ name: String, _ numbers: [Int64]) -> AllocationFile? {
       AllocationFile(name: name, numbers.withUnsafeBytes(Array.init))
     }
-    #expect(file("12.0", [1, 5, 50, 0, 40])?.bytes == 50)
-    #expect(file("12.1", [2, 0, 0, 0, 0])?.isReplaced == true)
+    #expect(file("12.0", [1, 5, 50, 0, 40, 1])?.bytes == 50)
+    #expect(file("12.1", [2, 0, 0, 0, 0, 1])?.isReplaced == true)
     for (name, numbers) in [
-      ("12.0", [0, 5, 50, 0, 40]), ("12.0", [1, -5, 50, 0, 40]), ("12.0", [1, 5, 1 << 60, 0, 40]),
-      ("x.0", [1, 5, 5, 0, 4]),
+      ("12.0", [0, 5, 50, 0, 40, 1]), ("12.0", [1, -5, 50, 0, 40, 1]), ("12.0", [1, 5, 1 << 60, 0, 40, 1]),
+      ("x.0", [1, 5, 5, 0, 4, 1]),
       ("12.0", [1, 5]),
     ] as [(String, [Int64])] {
       #expect(file(name, numbers) == nil)

@@ -50,6 +50,9 @@ extension AllocationRefusal {
     switch self {
     case .notLoaded:
       "the program did not load the library that counts: it is fully static, or set-user-ID; link it dynamically"
+    case .notLoadedByAll:
+      "a program that the target starts did not load the library that counts: it is fully static, set-user-ID, or started "
+        + "with an empty environment"
     case .replaced:
       "the program contains its own allocator (a `malloc` in the executable); link the allocator as a library"
     case .failedRepetition: "the scenario failed while its allocations were counted"
