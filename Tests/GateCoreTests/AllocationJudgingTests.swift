@@ -12,7 +12,7 @@ struct AllocationJudgingTests {
     measured.instances = InstanceCounts()
     measured.instances?.add(readings)
     var base: [MetricName: [Double]] = [.peakRSS: [1, 1, 1, 1, 1]]
-    base[Self.allocations] = before
+    base[rule.metric] = before
     return try #require(measured.judged(against: .baseline(Given.baseline(base))).metrics.first)
   }
 
@@ -40,6 +40,16 @@ struct AllocationJudgingTests {
     let result = try judged(Self.readings(count + 5, count, count), against: [1000, 1000, 1003], by: rule)
     #expect(result.verdict == verdict && result.unit == "allocations")
     if count == 999, rule.isExact { #expect(result.reason == .fewer(than: 1000)) }
+  }
+
+  @Test("Bytes that were asked for are no pages: an exact rule sees a single one")
+  func bytes() throws {
+    let metric = CountMetric.allocatedBytes.name
+    var rule = GateRule(metric: metric, tolerance: .bounds(relative: nil, absolute: .kibibytes(0)), limit: nil)
+    rule.isExact = true
+    let reading = AllocationReading(counts: [.allocations: 1, .allocatedBytes: 5000, .liveHeap: 0])
+    let result = try judged([reading, reading, reading], against: [5000], by: rule)
+    #expect(result.verdict == .pass && result.detectable == 0 && result.resolution == 0)
   }
 
   @Test("What was not counted is inconclusive with the reason, and a baseline without counts is named")

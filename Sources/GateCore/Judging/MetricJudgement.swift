@@ -150,7 +150,7 @@ struct MetricJudgement {
     _ baseline: [Double],
     allowed: Double
   ) {
-    let least = metric.isWholeBytes ? Self.leastDeviation : 0
+    let least = metric.isWholeBytes && metric.kind != .countedBytes ? Self.leastDeviation : 0
     let modes = comparison.method == .levels ? Modes(of: baseline) : nil
     let (before, now) = (modes?.distances(of: baseline) ?? baseline, modes?.distances(of: current) ?? current)
     result.detectable = Detection.smallestShift(
