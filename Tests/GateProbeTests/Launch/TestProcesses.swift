@@ -99,7 +99,7 @@ final class TestProcesses: Sendable {
 }
 
 /// Waits for a condition; false after a timeout that only a hang exceeds.
-func eventually(within limit: Duration = .seconds(30), _ condition: () -> Bool) -> Bool {
+func eventually(within limit: Duration = .seconds(120), _ condition: () -> Bool) -> Bool {
   let deadline = MonotonicTime.now() + limit
   while MonotonicTime.now() < deadline {
     if condition() { return true }
