@@ -76,7 +76,7 @@ struct AllocationCounterTests {
   }
 
   @Test(
-    "A program without the library that a counted one starts is no silent gap",
+    "Numbers that lack a program which a counted one starts are refused",
     arguments: [
       ("exec env -i PROGRAM 10", .notLoadedByAll), ("env -i PROGRAM 10; PROGRAM 10", .notLoadedByAll),
       ("PROGRAM 10 | PROGRAM 10; exec PROGRAM 10", nil),
