@@ -58,22 +58,19 @@ struct YAMLValue: Sendable {
   }
 
   /// Whether a string in it may contain `{{axis}}`.
-  var hasPlaceholder: Bool {
-    switch content {
-    case .scalar(let text, _): MatrixExpansion.hasPlaceholder(text)
-    case .sequence(let items): items.contains(where: \.hasPlaceholder)
-    case .mapping(let entries):
-      entries.contains { MatrixExpansion.hasPlaceholder($0.key.text) || $0.value.hasPlaceholder }
-    }
-  }
+  var hasPlaceholder: Bool { contains(MatrixExpansion.hasPlaceholder) }
 
   /// Whether a string in it contains the placeholder of this axis.
   func contains(placeholder axis: String) -> Bool {
-    func isIn(_ text: String) -> Bool { text.filter { $0 != " " }.contains("{{\(axis)}}") }
-    return switch content {
-    case .scalar(let text, _): isIn(text)
-    case .sequence(let items): items.contains { $0.contains(placeholder: axis) }
-    case .mapping(let entries): entries.contains { isIn($0.key.text) || $0.value.contains(placeholder: axis) }
+    contains { $0.filter { $0 != " " }.contains("{{\(axis)}}") }
+  }
+
+  /// Whether this is true of a string or a key in it.
+  private func contains(_ isWanted: (String) -> Bool) -> Bool {
+    switch content {
+    case .scalar(let text, _): isWanted(text)
+    case .sequence(let items): items.contains { $0.contains(isWanted) }
+    case .mapping(let entries): entries.contains { isWanted($0.key.text) || $0.value.contains(isWanted) }
     }
   }
 
